@@ -1,0 +1,141 @@
+// What a capture holds: plain records, in the words of the JSON finding.
+//
+// Written by the adapter at a hit, read by `diagnose` and `report`, which know
+// nothing else. Everything a report needs is here: no tensor, no program and no
+// source file is looked at again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scan/statistics.h"
+
+namespace nanscope {
+
+enum class Level : std::uint8_t { kError, kWarning, kNote };
+enum class OriginKind : std::uint8_t { kBirth, kDeclared, kImported, kUninitialised, kUnwatched };
+enum class Phase : std::uint8_t { kData, kForward, kBackward, kOptimizer };
+enum class HarmKind : std::uint8_t {
+  kGradient, kParameter, kBuffer, kOptimizerState, kException, kGuard, kLoss, kCollapsed, kKept, kHost
+};
+enum class Role : std::uint8_t { kBirth, kDeclared, kImported, kCarrier, kCleaned, kHarm };
+enum class Ended : std::uint8_t { kNormally, kException, kSignal, kStopped };
+
+// A place in source code. Lines from 1, columns from 0 in characters, end exclusive.
+struct Site {
+  std::string file;  // as the user would type it
+  int line = 0;
+  int end_line = 0;
+  int col = 0;
+  int end_col = 0;
+  std::string code;               // the exact expression; the whole line if columns are unknown
+  std::string function;
+  std::vector<std::string> source;  // the lines line..end_line as they stood when run
+  std::string remark;             // why columns or text are missing; else empty
+};
+
+struct Frame {
+  std::string file;
+  int line = 0;
+  std::string function;
+};
+
+// An input or output of the op that failed.
+struct TensorFacts {
+  std::string name;  // in the source: `p`, `mask.sum()`
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  Statistics statistics;
+  std::vector<Value> at_index;  // at the failing elements, in their order; empty if unknown
+  std::string remark;           // e.g. "as it was before the op overwrote it"
+};
+
+// A scalar argument of the op: eps, exponent, dim.
+struct ScalarFact {
+  std::string name;
+  std::string value;
+};
+
+struct Origin {
+  OriginKind kind = OriginKind::kBirth;
+  Phase phase = Phase::kForward;
+  std::string op;                   // aten::log
+  std::optional<std::string> node;  // LogBackward0
+  Site site;                        // the user's own code, innermost frame
+  std::optional<Site> library_site;
+  std::vector<Frame> stack;         // innermost first
+  std::optional<std::string> module;
+  std::int64_t step = 0;
+  std::optional<int> rank;
+  std::optional<int> worker;
+  int output = 0;
+  std::vector<Index> indices;  // failing elements, at most eight; the first is the JSON's `index`
+  Value value;                 // at the first of them
+  std::int64_t nan = 0;
+  std::int64_t pos_inf = 0;
+  std::int64_t neg_inf = 0;
+  std::int64_t numel = 0;
+  bool per_element = false;    // judged element by element; else for the tensor as a whole
+};
+
+struct Harm {
+  HarmKind kind = HarmKind::kGradient;
+  std::optional<Site> site;
+  std::int64_t step = 0;
+  std::optional<std::string> name;  // net.head.weight
+  std::string text;                 // e.g. the exception's own words
+};
+
+struct Link {
+  std::string op;
+  Site site;
+  Phase phase = Phase::kForward;
+  Role role = Role::kCarrier;
+};
+
+struct Finding {
+  Level level = Level::kError;
+  Origin origin;
+  std::optional<Harm> harm;  // notes may have none
+  std::vector<Link> chain;   // birth first
+  bool chain_truncated = false;
+  std::vector<TensorFacts> inputs;
+  std::vector<TensorFacts> outputs;
+  std::vector<ScalarFact> scalars;
+  std::int64_t count = 1;  // how often this site did the same (notes)
+};
+
+struct Program {
+  std::vector<std::string> argv;
+  std::string python;
+  std::string torch;
+  std::string mode = "exact";
+  std::int64_t pid = 0;
+  std::string host;
+  std::optional<int> exit_status;  // absent while it runs
+  std::optional<Ended> ended;
+};
+
+struct NotWatched {
+  std::string what;
+  std::string why;
+  std::int64_t count = 0;
+};
+
+struct Coverage {
+  std::int64_t ops_watched = 0;
+  std::int64_t bytes_scanned = 0;
+  std::int64_t steps = 0;
+  std::vector<NotWatched> not_watched;
+};
+
+struct Capture {
+  Program program;
+  std::vector<Finding> findings;  // errors first, then warnings, then notes
+  Coverage coverage;
+  bool complete = true;  // false: the program was cut off before its end was recorded
+};
+
+}  // namespace nanscope

@@ -1,0 +1,30 @@
+// Is this buffer finite? The question asked of every result, at the speed of
+// reading memory.
+//
+// Runs on the calling thread, allocates nothing, throws nothing, calls nobody.
+// The widest instruction set of this machine is chosen once, at load.
+#pragma once
+
+#include <cstddef>
+
+#include "scan/view.h"
+
+namespace nanscope {
+
+// Which non-finite kinds a tensor holds.
+struct Kinds {
+  bool nan = false;
+  bool inf = false;
+
+  [[nodiscard]] bool any() const noexcept { return nan || inf; }
+  friend bool operator==(const Kinds&, const Kinds&) = default;
+};
+
+// A dense run of `bytes` bytes. `dtype` must be scannable.
+[[nodiscard]] bool all_finite(const void* data, std::size_t bytes, DType dtype) noexcept;
+// Any strides, any offset. A type that is not scannable counts as finite.
+[[nodiscard]] bool all_finite(const TensorView& view) noexcept;
+// Looks at everything, to tell NaN from Inf.
+[[nodiscard]] Kinds kinds_of(const TensorView& view) noexcept;
+
+}  // namespace nanscope
