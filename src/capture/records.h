@@ -18,7 +18,16 @@ enum class Level : std::uint8_t { kError, kWarning, kNote };
 enum class OriginKind : std::uint8_t { kBirth, kDeclared, kImported, kUninitialised, kUnwatched };
 enum class Phase : std::uint8_t { kData, kForward, kBackward, kOptimizer };
 enum class HarmKind : std::uint8_t {
-  kGradient, kParameter, kBuffer, kOptimizerState, kException, kGuard, kLoss, kCollapsed, kKept, kHost
+  kGradient,
+  kParameter,
+  kBuffer,
+  kOptimizerState,
+  kException,
+  kGuard,
+  kLoss,
+  kCollapsed,
+  kKept,
+  kHost
 };
 enum class Role : std::uint8_t { kBirth, kDeclared, kImported, kCarrier, kCleaned, kHarm };
 enum class Ended : std::uint8_t { kNormally, kException, kSignal, kStopped };
@@ -30,10 +39,10 @@ struct Site {
   int end_line = 0;
   int col = 0;
   int end_col = 0;
-  std::string code;               // the exact expression; the whole line if columns are unknown
+  std::string code;  // the exact expression; the whole line if columns are unknown
   std::string function;
   std::vector<std::string> source;  // the lines line..end_line as they stood when run
-  std::string remark;             // why columns or text are missing; else empty
+  std::string remark;               // why columns or text are missing; else empty
 };
 
 struct Frame {
@@ -50,6 +59,10 @@ struct TensorFacts {
   Statistics statistics;
   std::vector<Value> at_index;  // at the failing elements, in their order; empty if unknown
   std::string remark;           // e.g. "as it was before the op overwrote it"
+  std::string argument;  // its name in the op's schema: self, other, tensor2; empty if unknown
+  // Of the elements that feed the first failing one, where they are several: the row of a
+  // softmax, what a reduction summed.
+  std::optional<Statistics> feeding;
 };
 
 // A scalar argument of the op: eps, exponent, dim.
@@ -65,7 +78,7 @@ struct Origin {
   std::optional<std::string> node;  // LogBackward0
   Site site;                        // the user's own code, innermost frame
   std::optional<Site> library_site;
-  std::vector<Frame> stack;         // innermost first
+  std::vector<Frame> stack;  // innermost first
   std::optional<std::string> module;
   std::int64_t step = 0;
   std::optional<int> rank;
@@ -77,7 +90,7 @@ struct Origin {
   std::int64_t pos_inf = 0;
   std::int64_t neg_inf = 0;
   std::int64_t numel = 0;
-  bool per_element = false;    // judged element by element; else for the tensor as a whole
+  bool per_element = false;  // judged element by element; else for the tensor as a whole
 };
 
 struct Harm {
@@ -105,6 +118,9 @@ struct Finding {
   std::vector<TensorFacts> outputs;
   std::vector<ScalarFact> scalars;
   std::int64_t count = 1;  // how often this site did the same (notes)
+  std::optional<Value>
+      exact;  // the first failing element, computed in float64 from the same inputs
+  std::int64_t inputs_left_out = 0;  // inputs beyond those kept (an op over lists of tensors)
 };
 
 struct Program {

@@ -17,7 +17,8 @@
 namespace nanscope {
 
 // The kind of every element, kept densely in row-major order: bit 0 NaN, bit 1 Inf.
-// Taken of an operand before an in-place op destroys it.
+// Taken of an operand before an in-place op destroys it. A complex element has one
+// kind: NaN if either part is, else Inf.
 struct KindMap {
   std::vector<std::int64_t> sizes;
   std::vector<std::uint8_t> kinds;
@@ -36,13 +37,14 @@ struct Correspondence {
     bool inf_to_nan = false;  // met a NaN that no input NaN explains
   };
   std::vector<Feed> feeds;
-  bool fresh_nan = false;  // a NaN no input element explains
-  bool fresh_inf = false;
-  // Up to eight output elements, row-major: the fresh ones first if there are any.
+  bool fresh_nan = false;  // a NaN that no input NaN explains, whether or not an Inf met it
+  bool fresh_inf = false;  // an Inf that no input NaN or Inf explains
+  // Up to eight output elements, row-major: the fresh ones, or if none is fresh, the bad ones.
   std::vector<std::vector<std::int64_t>> elements;
 };
 
-// Nothing if an input does not broadcast to the output's shape.
+// Inputs of lower rank are padded with leading 1s. Nothing if an input does not
+// broadcast to the output's shape.
 [[nodiscard]] std::optional<Correspondence> correspond(const KindMap& output, std::span<const KindMap> inputs);
 
 }  // namespace nanscope

@@ -11,7 +11,7 @@
 
 namespace nanscope {
 
-// Which non-finite kinds a tensor holds.
+// Which non-finite kinds a tensor holds; the parts of a complex element count each.
 struct Kinds {
   bool nan = false;
   bool inf = false;
@@ -24,7 +24,7 @@ struct Kinds {
 [[nodiscard]] bool all_finite(const void* data, std::size_t bytes, DType dtype) noexcept;
 // Any strides, any offset. A type that is not scannable counts as finite.
 [[nodiscard]] bool all_finite(const TensorView& view) noexcept;
-// Looks at everything, to tell NaN from Inf.
+// Looks at everything, to tell NaN from Inf, until it has met both.
 [[nodiscard]] Kinds kinds_of(const TensorView& view) noexcept;
 
 }  // namespace nanscope

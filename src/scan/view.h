@@ -16,6 +16,9 @@ struct TensorView {
   DType dtype = DType::kInteger;
   std::span<const std::int64_t> sizes;
   std::span<const std::int64_t> strides;
+  // Of kInteger only: bytes of one element, 0 if not known; bool is 1, unsigned.
+  std::uint8_t int_width = 0;
+  bool int_signed = true;
 
   [[nodiscard]] std::int64_t numel() const noexcept {
     std::int64_t n = 1;

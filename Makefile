@@ -1,0 +1,48 @@
+# The door: what one can do here. `make help` prints it.
+#
+# Every target does what it needs first; a second call takes about a second.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-slow bench lint sanitize fuzz clean
+
+python := .venv/bin/python
+PYTEST_ARGS ?=
+FUZZ_SECONDS ?= 60
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## system packages, .venv with torch 2.13 and the pinned Python packages
+	@scripts/setup.sh
+
+build: setup ## build into build/, install into .venv: .venv/bin/nanscope is the tool
+	@scripts/build.sh
+
+demo: build ## a small VAE trains until a realistic bug bites; nanscope says where and why
+	@scripts/demo.sh
+
+test: build ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
+	build/nanscope_tests --gtest_brief=1
+	$(python) -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
+
+test-slow: build ## the tests that take minutes
+	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
+
+bench: build ## scan speed beside a plain read of memory; overhead beside its rivals
+	build/scan_bench
+	@if [ -e bench/overhead.py ]; then $(python) bench/overhead.py; fi
+
+lint: build ## clang-format, clang-tidy, ruff, the include rule
+	@scripts/lint.sh
+
+sanitize: setup ## the core and its unit tests under ASan and UBSan
+	@[ -e build/sanitize/build.ninja ] || cmake --preset sanitize
+	@cmake --build --preset sanitize
+	build/sanitize/nanscope_tests --gtest_brief=1
+
+fuzz: setup ## every fuzz target for FUZZ_SECONDS (60)
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+clean: ## remove build/; .venv stays
+	rm -rf build

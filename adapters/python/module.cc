@@ -1,0 +1,13 @@
+// nanscope._core: the core, for Python. It knows no torch.
+//
+// One file per subject; each adds its names to the module.
+
+#include "adapters/python/module.h"
+
+#include "cli/cli.h"
+
+NB_MODULE(_core, module) {
+  module.doc() = "The core of nanscope.";
+  module.attr("__version__") = nanscope::version();
+  nanscope::python::add_command_line(module);
+}

@@ -1,0 +1,10 @@
+// The parts of nanscope._core.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace nanscope::python {
+
+void add_command_line(nanobind::module_& module);
+
+}  // namespace nanscope::python

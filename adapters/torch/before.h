@@ -1,0 +1,40 @@
+// What is kept of an op's inputs before an in-place op destroys them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "arguments.h"
+#include "scan/correspond.h"
+#include "tensors.h"
+
+namespace nanscope::torch_adapter {
+
+struct Before {
+  // An input that was bad already.
+  struct Bad {
+    std::size_t argument;
+    int item;
+    TensorState state;
+    std::vector<EventId> known;
+    KindMap kinds;
+    std::optional<OpRecord::Read::Allocation> allocation;
+  };
+  // The operand that is about to be overwritten, copied.
+  struct Kept {
+    std::size_t argument = 0;
+    int item = -1;
+    std::vector<std::byte> bytes;
+    OwnedView view;
+  };
+
+  std::vector<Bad> bad;
+  std::unique_ptr<Kept> kept;
+
+  [[nodiscard]] const Bad* find(std::size_t argument, int item) const;
+};
+
+// Nothing where nothing needs to be kept.
+[[nodiscard]] std::unique_ptr<Before> look_before(const Hook& hook, const Call& call);
+
+}  // namespace nanscope::torch_adapter

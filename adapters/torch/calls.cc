@@ -1,0 +1,182 @@
+// The hot path: what happens around every kernel call.
+//
+// Note [Only the outermost kernel is judged]
+// Kernels call kernels: an inner fill_ prepares a buffer that the outer one then writes,
+// logsumexp takes the log of a zero it made itself. What an op does inside is its own
+// affair; its results are looked at when it returns. List ops and ops of other libraries
+// are transparent: the ops inside them are the program's.
+#include <cmath>
+#include <memory>
+
+#include "arguments.h"
+#include "before.h"
+#include "hit.h"
+#include "nodes.h"
+#include "watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+Hook& hook_of(const Call& call) { return *static_cast<Hook*>(call.hook); }
+
+bool is_inner(const Call& call) {
+  return call.outer != nullptr && (call.outer->inner || !hook_of(*call.outer).transparent);
+}
+
+// Bits of exponent of a type; for integers, what their largest value needs.
+int exponent_bits(c10::ScalarType type) {
+  switch (type) {
+    case at::kDouble:
+    case at::kComplexDouble: return 11;
+    case at::kFloat:
+    case at::kComplexFloat:
+    case at::kBFloat16: return 8;
+    case at::kHalf:
+    case at::kComplexHalf: return 5;
+    case at::kLong:
+    case at::kUInt64:
+    case at::kInt:
+    case at::kUInt32: return 7;
+    default: return c10::isIntegralType(type, /*includeBool=*/true) ? 4 : 99;
+  }
+}
+
+bool may_round_to_infinity(c10::ScalarType from, c10::ScalarType to) {
+  if (from == to) return false;
+  // float -> bfloat16 keeps the exponent, but the largest floats round up to Inf.
+  return exponent_bits(from) > exponent_bits(to) ||
+         (exponent_bits(from) == exponent_bits(to) && from == at::kFloat);
+}
+
+bool number_keeps_finite(const Hook& hook, const at::Tensor& number) {
+  if (!number.defined() || !is_number(number)) return false;
+  const double size = std::fabs(number_in(number));
+  return hook.rule == ScanRule::kMultiplies ? size > 1e-30 && size <= 1 : size >= 1 && size < 1e30;
+}
+
+// Note [Rule V]
+bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
+  const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
+  if (hook.rule == ScanRule::kScan || c10::isComplexType(type) || call.arguments == nullptr) return false;
+  switch (hook.rule) {
+    case ScanRule::kCasts: {
+      const std::size_t source = hook.shape == ResultShape::kWrittenArguments ? 1 : 0;
+      const at::Tensor& from = by_reference<at::Tensor>(call.arguments[source]);
+      return from.defined() && !may_round_to_infinity(from.scalar_type(), type);
+    }
+    case ScanRule::kMultiplies:
+    case ScanRule::kDivides:
+      return number_keeps_finite(hook, by_reference<at::Tensor>(call.arguments[1]));
+    case ScanRule::kPuts:
+      return !flag_of(hook, call, "accumulate").value_or(true);
+    default:
+      return true;
+  }
+}
+
+struct Look {
+  bool bad = false;      // a result is not finite
+  bool suspect = false;  // something the ledger knows, or nobody watched, is involved
+};
+
+void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output, Counters& counters, Look& look) {
+  Watcher& watcher = Watcher::get();
+  const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+  const Sight sight = sight_of(impl);
+  if (sight != Sight::kWatched) {
+    if (sight != Sight::kNothing && sight != Sight::kWrapped) ++counters.unseen[static_cast<int>(sight)];
+    return;
+  }
+  if (hook.rule == ScanRule::kAllocates) {
+    watcher.note_allocation(&hook.info, output);
+    return;
+  }
+  if (!watcher.judge.ledger().empty()) look.suspect |= watcher.judge.ledger().knows(storage_id(impl));
+  if (hook.rule == ScanRule::kLifts) {
+    // NumPy's own memory is no constant of the program: it is imported when it is read.
+    look.bad |= !is_foreign(impl) && !is_finite(impl);
+    return;
+  }
+  if (!passes(hook, call, impl)) {
+    counters.bytes += impl.numel() * impl.itemsize();
+    look.bad |= !is_finite(impl);
+  }
+  if (!hook.partial_write) watcher.mark_made(storage_of(impl));
+}
+
+void look_at_inputs(const Hook& hook, const Call& call, Look& look) {
+  Watcher& watcher = Watcher::get();
+  const bool ledger_empty = watcher.judge.ledger().empty();
+  const bool scans = hook.rule == ScanRule::kScan;
+  if (ledger_empty && scans) return;
+  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t argument, int) {
+    const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
+    const c10::StorageImpl* storage = storage_of(impl);
+    if (storage == nullptr) return;
+    if (!ledger_empty && watcher.judge.ledger().knows({reinterpret_cast<std::uint64_t>(storage)})) {
+      look.suspect = true;
+      return;
+    }
+    // What no watched op wrote came from outside: a pass-through op would hide it.
+    if (scans || !hook.arguments[argument].read || watcher.is_made(storage)) return;
+    if (sight_of(impl) != Sight::kWatched || is_finite(impl)) return;
+    look.suspect |= !(hook.partial_write && hook.arguments[argument].written);
+  });
+}
+
+}  // namespace
+
+void call_begins(Call& call) {
+  Hook& hook = hook_of(call);
+  call.inner = is_inner(call) || this_thread().busy;
+  if (call.inner || !(hook.in_place || hook.destroys)) return;
+  call.before = look_before(hook, call).release();
+}
+
+void call_returned(Call& call, void* result) {
+  if (call.inner) return;
+  const std::unique_ptr<Before> before(static_cast<Before*>(call.before));
+  call.before = nullptr;
+  Hook& hook = hook_of(call);
+  Counters& counters = this_thread().counters;
+  ++counters.ops;
+  remember_new_nodes();
+
+  Look look;
+  each_output(hook, call, result,
+              [&](const at::Tensor& output, int) { look_at_output(hook, call, output, counters, look); });
+  if (hook.rule == ScanRule::kAllocates) return;
+  if (!look.bad) look_at_inputs(hook, call, look);
+  if (hook.has_scalars && hook.rule != ScanRule::kScan && !look.bad) look.suspect |= has_nonfinite_number(hook, call);
+  look.suspect |= hook.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
+  if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()), 0)) {
+    tell_hit(hook, call, result, before.get());
+  }
+  if (__builtin_expect(hook.watches_scaler, 0)) tell_scaler(hook, call);
+}
+
+void call_unwound(Call& call) noexcept {
+  if (call.inner) return;
+  const std::unique_ptr<Before> before(static_cast<Before*>(call.before));
+  call.before = nullptr;
+  tell_raised(hook_of(call), call, before.get());
+}
+
+void Hook::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack) {
+  if (!watching) {
+    original.callBoxed(op, keys, stack);
+    return;
+  }
+  const std::size_t taken = op.schema().arguments().size();
+  const std::size_t given = op.schema().returns().size();
+  BoxedCall call;
+  call.values.assign(stack->end() - static_cast<std::ptrdiff_t>(taken), stack->end());
+  call.enter(this, nullptr);
+  original.callBoxed(op, keys, stack);
+  if (call.active) {
+    call.results.assign(stack->end() - static_cast<std::ptrdiff_t>(given), stack->end());
+  }
+  call.leave(nullptr);
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,165 @@
+#include "facts.h"
+
+#include <cmath>
+
+#include "saved.h"
+#include "scan/statistics.h"
+#include "tensors.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+constexpr std::size_t kMostElements = 8;
+constexpr std::size_t kMostInputs = 16;
+
+std::string type_name(const at::Tensor& tensor) {
+  const DType dtype = dtype_of(tensor.scalar_type());
+  if (dtype != DType::kInteger && dtype != DType::kFloat8) return std::string(name_of(dtype));
+  std::string name = c10::toString(tensor.scalar_type());
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name == "long") return "int64";
+  if (name == "int") return "int32";
+  return name == "byte" ? "uint8" : name;
+}
+
+// The element of a broadcast operand that feeds `index` of the output; nothing if it does not.
+std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>& sizes) {
+  if (sizes.size() > index.size()) return std::nullopt;
+  Index mine(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t at = index[index.size() - sizes.size() + i];
+    if (sizes[i] != 1 && at >= sizes[i]) return std::nullopt;
+    mine[i] = sizes[i] == 1 ? 0 : at;
+  }
+  return mine;
+}
+
+TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
+  TensorFacts told;
+  told.dtype = type_name(tensor);
+  told.shape = view.sizes;
+  if (view.data != nullptr || tensor.numel() == 0) {
+    if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kWatched) told.statistics = statistics_of(view.view());
+  }
+  told.statistics.numel = tensor.numel();
+  return told;
+}
+
+void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Index>& elements) {
+  if (view.data == nullptr) return;
+  for (const Index& element : elements) {
+    const auto mine = feeding(element, view.sizes);
+    if (!mine) {
+      told.at_index.clear();
+      return;
+    }
+    told.at_index.push_back(value_at(view.view(), *mine));
+  }
+}
+
+}  // namespace
+
+void CallFacts::describe_output(Finding& finding) const {
+  Origin& origin = finding.origin;
+  bool found = false;
+  each_output(hook_, call_, result_, [&](const at::Tensor& output, int number) {
+    if (sight_of(*output.unsafeGetTensorImpl()) != Sight::kWatched || finding.outputs.size() >= kMostInputs) return;
+    const OwnedView view(output);
+    TensorFacts told = describe(output, view);
+    told.name = "output " + std::to_string(number);
+    const Statistics& seen = told.statistics;
+    if (!found && seen.nan + seen.pos_inf + seen.neg_inf > 0) {
+      found = true;
+      origin.output = number;
+      origin.nan = seen.nan;
+      origin.pos_inf = seen.pos_inf;
+      origin.neg_inf = seen.neg_inf;
+      origin.numel = seen.numel;
+      origin.per_element = per_element;
+      origin.indices = elements.empty() ? first_bad(view.view(), kMostElements) : elements;
+      if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
+      add_values(told, view, origin.indices);
+    }
+    finding.outputs.push_back(std::move(told));
+  });
+}
+
+void CallFacts::describe_inputs(Facts& facts) const {
+  Finding& finding = facts.finding;
+  // Values at the failing element are shown only where the operand's element is known.
+  const bool aligned = hook_.pointwise;
+  each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = hook_.arguments[argument];
+    if ((!info.read && !info.hidden_write) || finding.inputs.size() >= kMostInputs) return;
+    if (is_number(input)) {
+      finding.scalars.push_back({info.name, format_number(number_in(input))});
+      return;
+    }
+    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept.get();
+    const bool restored = kept != nullptr && kept->argument == argument && kept->item == item;
+    const OwnedView view = restored ? kept->view : OwnedView(input);
+    TensorFacts told = describe(input, view);
+    told.name = item < 0 ? info.name : info.name + "[" + std::to_string(item) + "]";
+    if (restored) {
+      told.remark = "as it was before the op overwrote it";
+    } else if (info.written || info.hidden_write) {
+      told.remark = "after the op; it was overwritten in place and not kept";
+    }
+    if (aligned && (restored || !info.written)) add_values(told, view, finding.origin.indices);
+    finding.inputs.push_back(std::move(told));
+    facts.arguments.push_back({info.name, item, false});
+  });
+}
+
+void CallFacts::describe_numbers(Finding& finding) const {
+  for (const NumberArgument& number : numbers_of(hook_, call_)) {
+    finding.scalars.push_back({hook_.arguments[number.argument].name, format_number(number.value)});
+  }
+}
+
+std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
+  auto facts = std::make_shared<Facts>();
+  Finding& finding = facts->finding;
+  if (read && *read < read_tensors.size()) {
+    // Imported: the tensor that brought the value is what matters.
+    const at::Tensor& tensor = read_tensors[*read];
+    const OwnedView view(tensor);
+    TensorFacts told = describe(tensor, view);
+    Origin& origin = finding.origin;
+    origin.nan = told.statistics.nan;
+    origin.pos_inf = told.statistics.pos_inf;
+    origin.neg_inf = told.statistics.neg_inf;
+    origin.numel = told.statistics.numel;
+    origin.per_element = true;
+    origin.indices = first_bad(view.view(), kMostElements);
+    if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
+    add_values(told, view, origin.indices);
+    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+      if (input.is_same(tensor) && facts->arguments.empty()) {
+        facts->arguments.push_back({hook_.arguments[argument].name, item, false});
+        told.name = hook_.arguments[argument].name;
+      }
+    });
+    if (facts->arguments.empty()) facts->arguments.push_back({"input", -1, false});
+    finding.inputs.push_back(std::move(told));
+    return facts;
+  }
+  describe_output(finding);
+  describe_inputs(*facts);
+  describe_numbers(finding);
+  if (in_backward) {
+    for (auto& [name, tensor] : saved_tensors_of_current_node()) {
+      if (finding.inputs.size() >= kMostInputs) break;
+      const OwnedView view(tensor);
+      TensorFacts told = describe(tensor, view);
+      told.name = name;
+      told.remark = "saved by the forward";
+      if (view.sizes == finding.outputs[finding.origin.output].shape) add_values(told, view, finding.origin.indices);
+      finding.inputs.push_back(std::move(told));
+      facts->arguments.push_back({name, -1, true});
+    }
+  }
+  return facts;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,51 @@
+// The facts of a finding: statistics and values, taken while the op's inputs are alive.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "arguments.h"
+#include "before.h"
+#include "capture/records.h"
+#include "origin/records.h"
+
+namespace nanscope::torch_adapter {
+
+// What is stored for an event that may become an origin: the numeric part of a Finding.
+// Sites and names are filled in when the verdict is reached. `arguments` tells, per
+// input, which argument of the op it is.
+struct Facts {
+  Finding finding;
+  struct Argument {
+    std::string schema_name;  // "other"
+    int item = -1;            // place in a list argument
+    bool saved = false;       // saved by the forward for this backward node
+  };
+  std::vector<Argument> arguments;
+};
+
+class CallFacts final : public FactsMaker {
+ public:
+  CallFacts(const Hook& hook, const Call& call, void* result, const Before* before)
+      : hook_(hook), call_(call), result_(result), before_(before) {}
+
+  std::shared_ptr<const void> facts(std::optional<std::size_t> read) override;
+
+  // Filled in as the record is built.
+  std::vector<at::Tensor> read_tensors;     // one per OpRecord::Read
+  std::vector<std::vector<std::int64_t>> elements;  // failing elements, if known from the correspondence
+  bool per_element = false;
+  bool in_backward = false;
+
+ private:
+  void describe_output(Finding& finding) const;
+  void describe_inputs(Facts& facts) const;
+  void describe_numbers(Finding& finding) const;
+
+  const Hook& hook_;
+  const Call& call_;
+  void* result_;
+  const Before* before_;
+};
+
+}  // namespace nanscope::torch_adapter

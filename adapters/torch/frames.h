@@ -1,0 +1,42 @@
+// The Python frames of the calling thread, as small numbers.
+//
+// Read without the GIL: the frames of a thread cannot change while it is inside our
+// wrapper. A stack seen before costs a few nanoseconds a frame; a new one takes the GIL
+// once to keep its code objects alive. frames.cc alone knows CPython's internals.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+struct _object;
+
+namespace nanscope::torch_adapter {
+
+using StackId = std::uint32_t;  // 0: no Python frames
+
+struct StackInfo {
+  std::uint32_t line = 0;        // number of the user's own innermost line; 0 if there is none
+  bool optimizer = false;        // inside an optimizer's step, or gradient clipping
+  bool in_scaler = false;        // inside torch.amp.GradScaler
+  bool printing = false;         // inside torch's tensor printing
+  bool inside_backward = false;  // user code called by the backward engine
+};
+
+// One frame, innermost first. `code` and `self` are borrowed.
+struct RawFrame {
+  _object* code = nullptr;
+  int lasti = 0;             // byte offset of the instruction
+  const void* self = nullptr;  // first local of a frame called `forward`; may be dead by now
+};
+
+// All with the GIL held.
+void configure_frames(_object* is_user_code, _object* optimizer_class, const std::string& torch_folder);
+[[nodiscard]] std::vector<RawFrame> frames_of(StackId stack);
+
+// Without the GIL, on any thread.
+[[nodiscard]] StackId current_stack();
+[[nodiscard]] StackInfo info_of(StackId stack);
+[[nodiscard]] std::uint64_t stacks_lost() noexcept;
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,250 @@
+#include "hit.h"
+
+#include <ATen/core/grad_mode.h>
+#include <c10/core/GradMode.h>
+
+#include <unordered_set>
+
+#include "facts.h"
+#include "scan/statistics.h"
+#include "watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+// Ops whose output element depends on one row of their first input.
+bool is_row_by_row(const std::string& name) {
+  static const std::unordered_set<std::string> names = {
+      "aten::_softmax", "aten::_log_softmax", "aten::sum", "aten::mean", "aten::prod", "aten::logsumexp",
+      "aten::var", "aten::std", "aten::linalg_vector_norm", "aten::norm", "aten::cumsum", "aten::cumprod"};
+  return names.contains(name);
+}
+
+// Builds the record of one call, and the facts beside it.
+class Recorder {
+ public:
+  Recorder(const Hook& hook, const Call& call, void* result, const Before* before)
+      : facts(hook, call, result, before), hook_(hook), call_(call), result_(result), before_(before) {
+    record.op = &hook.info;
+  }
+
+  OpRecord record;
+  CallFacts facts;
+
+  void read_inputs() {
+    record.nonfinite_scalar = has_nonfinite_number(hook_, call_);
+    const bool grad_mode = c10::GradMode::is_enabled();
+    std::vector<const c10::TensorImpl*> operands;
+    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+      record.grad |= grad_mode && input.requires_grad();
+      operands.push_back(input.unsafeGetTensorImpl());
+      const ArgumentInfo& info = hook_.arguments[argument];
+      if (hook_.rule != ScanRule::kLifts && (info.read || info.hidden_write)) {
+        read_input(input, argument, item);
+      }
+    });
+    record.same_operands = operands.size() >= 2 && same_tensor(*operands[0], *operands[1]);
+  }
+
+  void read_outputs() {
+    if (call_.arguments == nullptr) {
+      auto give = [&](const at::Tensor& output, std::size_t, int) { add_write(output, nullptr, false); };
+      for (const c10::IValue& value : static_cast<const BoxedCall&>(call_).results) visit_boxed(value, 0, give);
+    } else if (hook_.shape != ResultShape::kWrittenArguments) {
+      each_output(hook_, call_, result_, [&](const at::Tensor& output, int) { add_write(output, nullptr, false); });
+    }
+    each_tensor(hook_, call_, [&](const at::Tensor& target, std::size_t argument, int item) {
+      const ArgumentInfo& info = hook_.arguments[argument];
+      if (!info.written && !info.hidden_write) return;
+      add_write(target, before_ == nullptr ? nullptr : before_->find(argument, item), true);
+    });
+  }
+
+  // Which inputs explain which bad outputs.
+  void correspond_elements() {
+    if (record.nonfinite_scalar || first_bad_output_.sizes.size() > 64 || !bad_output_) return;
+    const bool rows = !hook_.pointwise && is_row_by_row(hook_.info.name);
+    if (!hook_.pointwise && !rows) return;
+    if (rows && !fold_rows()) return;
+    const auto found = correspond(first_bad_output_, input_kinds_);
+    if (!found) return;
+    record.elementwise = true;
+    record.fresh_nan = found->fresh_nan;
+    record.fresh_inf = found->fresh_inf;
+    for (std::size_t i = 0; i < record.reads.size(); ++i) record.reads[i].feed = found->feeds[i];
+    facts.per_element = true;
+    if (!rows) facts.elements = found->elements;
+  }
+
+  [[nodiscard]] bool worth_telling() const {
+    if (!record.reads.empty() || bad_output_) return true;
+    const Judge& judge = Watcher::get().judge;
+    if (hook_.info.traits.zeroes && judge.awaits_gradients()) return true;
+    const Ledger& ledger = judge.ledger();
+    for (const OpRecord::Write& write : record.writes) {
+      if (ledger.knows(write.state.storage)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static bool same_tensor(const c10::TensorImpl& a, const c10::TensorImpl& b) {
+    return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
+                        a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
+                        a.strides() == b.strides());
+  }
+
+  // A number that the interpreter turned into a tensor on the way to a fill or a copy.
+  bool is_literal(const at::Tensor& input) const {
+    const bool fills = hook_.info.traits.fills || hook_.info.traits.overwrites || hook_.rule == ScanRule::kPuts;
+    return is_number(input) || (fills && input.dim() == 0 &&
+                                !Watcher::get().is_made(storage_of(*input.unsafeGetTensorImpl())));
+  }
+
+  void read_input(const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = hook_.arguments[argument];
+    const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
+    if (sight_of(impl) != Sight::kWatched) return;
+    const Before::Bad* was_bad = before_ == nullptr ? nullptr : before_->find(argument, item);
+    if (was_bad != nullptr) {
+      add_read(input, was_bad->state, was_bad->known, was_bad->kinds, was_bad->allocation);
+      return;
+    }
+    if (info.written || info.hidden_write || is_finite(impl)) return;
+    const TensorState state = state_of(input);
+    std::vector<EventId> known = Watcher::get().judge.events_of(state);
+    if (known.empty() && is_literal(input)) {
+      record.nonfinite_scalar = true;
+      return;
+    }
+    std::optional<OpRecord::Read::Allocation> allocation;
+    if (known.empty()) allocation = Watcher::get().allocation_of(input);
+    add_read(input, state, std::move(known), kind_map_of(OwnedView(input).view()), std::move(allocation));
+  }
+
+  void add_read(const at::Tensor& input, const TensorState& state, std::vector<EventId> known, KindMap kinds,
+                std::optional<OpRecord::Read::Allocation> allocation) {
+    OpRecord::Read read;
+    read.state = state;
+    read.known = std::move(known);
+    read.allocation = std::move(allocation);
+    record.reads.push_back(std::move(read));
+    facts.read_tensors.push_back(input);
+    input_kinds_.push_back(std::move(kinds));
+  }
+
+  void add_write(const at::Tensor& output, const Before::Bad* was_bad, bool existed) {
+    const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+    if (sight_of(impl) != Sight::kWatched) return;
+    OpRecord::Write write;
+    write.state = state_of(output);
+    write.existed = existed;
+    if (was_bad != nullptr) write.before = was_bad->state.kinds;
+    write.tensor = tensor_id(output);
+    if (existed) {
+      write.target = Watcher::get().world.target_of(output);
+      write.target_name = "#" + std::to_string(write.state.storage.value);
+    }
+    const OwnedView view(output);
+    if (write.state.kinds.any()) {
+      if (!bad_output_) first_bad_output_ = kind_map_of(view.view());
+      bad_output_ = true;
+    } else {
+      for (const OpRecord::Read& read : record.reads) {
+        if (read.state.kinds.inf && hook_.info.traits.absorbs) {
+          const Statistics seen = statistics_of(view.view());
+          write.all_zero = seen.zeros == seen.numel;
+          break;
+        }
+      }
+    }
+    record.writes.push_back(std::move(write));
+  }
+
+  // Rows: the kinds of each input row, laid out so that they broadcast to the output.
+  bool fold_rows() {
+    const auto dims = dims_of(hook_, call_);
+    if (!dims || input_kinds_.size() != 1) return false;
+    const std::size_t rank = input_kinds_[0].sizes.size();
+    input_kinds_[0] = reduce_kinds(input_kinds_[0], *dims);
+    if (first_bad_output_.sizes.size() != rank) {  // keepdim=False
+      first_bad_output_.sizes = input_kinds_[0].sizes;
+      std::int64_t numel = 1;
+      for (const std::int64_t size : first_bad_output_.sizes) numel *= size;
+      if (numel != static_cast<std::int64_t>(first_bad_output_.kinds.size())) return false;
+    }
+    return true;
+  }
+
+  const Hook& hook_;
+  const Call& call_;
+  void* result_;
+  const Before* before_;
+  std::vector<KindMap> input_kinds_;
+  KindMap first_bad_output_;
+  bool bad_output_ = false;
+};
+
+void destroy_result(const Hook& hook, void* result) {
+  for (const ResultItem& item : hook.results) {
+    void* place = static_cast<char*>(result) + item.offset;
+    using Tensors = std::vector<at::Tensor>;
+    if (item.kind == ResultItem::kTensor) static_cast<at::Tensor*>(place)->~Tensor();
+    if (item.kind == ResultItem::kTensorVector) static_cast<Tensors*>(place)->~Tensors();
+    if (item.kind == ResultItem::kSymInt) static_cast<c10::SymInt*>(place)->~SymInt();
+  }
+}
+
+}  // namespace
+
+void tell_hit(Hook& hook, Call& call, void* result, const Before* before) {
+  {
+    const Busy busy;
+    const WithoutGil without_gil;
+    Recorder recorder(hook, call, result, before);
+    recorder.read_inputs();
+    recorder.read_outputs();
+    if (!recorder.worth_telling()) return;
+    recorder.correspond_elements();
+    recorder.record.place = current_place();
+    recorder.facts.in_backward = recorder.record.place.phase == OpPhase::kBackward;
+    Watcher::get().judge.op_returned(recorder.record, recorder.facts);
+  }
+  try {
+    stop_if_wanted();
+  } catch (...) {
+    if (call.arguments != nullptr && result != nullptr) destroy_result(hook, result);
+    throw;
+  }
+}
+
+void tell_raised(Hook& hook, Call& call, const Before* before) noexcept {
+  try {
+    const Busy busy;
+    const WithoutGil without_gil;
+    Recorder recorder(hook, call, nullptr, before);
+    recorder.read_inputs();
+    if (recorder.record.reads.empty()) return;
+    recorder.record.place = current_place();
+    Watcher::get().judge.op_raised(recorder.record, "", recorder.facts);
+  } catch (...) {
+  }
+}
+
+void tell_scaler(const Hook& hook, const Call& call) {
+  // _amp_update_scale_(self, growth_tracker, found_inf, ...)
+  std::vector<double> values;
+  each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t, int) {
+    OwnedView first(tensor);
+    first.sizes.clear();
+    first.strides.clear();
+    values.push_back(tensor.numel() == 1 && first.data != nullptr ? value_at(first.view(), {}).real : 0);
+  });
+  if (values.size() < 3) return;
+  const Busy busy;
+  const WithoutGil without_gil;
+  Watcher::get().judge.scaler_updated(values[2] > 0, values[0], current_place());
+  stop_if_wanted();
+}
+
+}  // namespace nanscope::torch_adapter

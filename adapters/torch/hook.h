@@ -1,0 +1,71 @@
+// A hook: our wrapper over one kernel of one op, with all that is known of the op.
+//
+// Made once at installation and never freed: a thread may be inside.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <string>
+#include <vector>
+
+#include "origin/records.h"
+#include "scan_rule.h"
+#include "signature.h"
+#include "trampoline.h"
+
+namespace nanscope::torch_adapter {
+
+struct ArgumentInfo {
+  SlotKind kind = SlotKind::kOther;
+  std::string name;
+  bool written = false;
+  bool hidden_write = false;  // BatchNorm's running statistics: the schema does not say so
+  bool read = true;           // false for out= and for targets that are overwritten
+};
+
+// Where the results are after the call.
+enum class ResultShape : std::uint8_t { kNone, kOne, kMany, kWrittenArguments };
+
+struct ResultItem {
+  std::uint16_t offset;  // in the result slot
+  enum Kind : std::uint8_t { kTensor, kTensorVector, kSymInt, kOther } kind;
+};
+
+struct Hook final : c10::OperatorKernel {
+  FormerKernel former{};  // at a fixed offset, read by the trampolines
+  OpInfo info;
+  c10::KernelFunction original;
+  ResultShape shape = ResultShape::kNone;
+  std::vector<ResultItem> results;
+  std::vector<ArgumentInfo> arguments;
+  ScanRule rule = ScanRule::kScan;
+  bool transparent = false;   // the ops inside are the program's own: foreach loops, custom ops
+  bool in_place = false;      // writes an argument that it also reads
+  bool destroys = false;      // in place, and able to make a NaN of what it destroys
+  bool pointwise = false;     // element by element, with broadcasting
+  bool partial_write = false; // index_put_ and kin: bad elements it leaves alone were not read
+  bool typed = false;
+  bool other_library = false;
+  bool has_scalars = false;
+  bool watches_scaler = false;  // _amp_update_scale_: the end of a GradScaler's step
+
+  Hook(std::string name, const c10::KernelFunction& kernel)
+      : info{std::move(name), {}}, original(kernel) {}
+  // The boxed wrapper: ops of other libraries and the few without a trampoline.
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack);
+};
+
+struct Installed {
+  int typed = 0;
+  int boxed = 0;
+  int other_libraries = 0;
+};
+
+// Puts a wrapper in front of every kernel worth watching. Once per process; never undone.
+Installed install_hooks();
+// Wraps what other libraries registered since. At a quiet moment: a step boundary.
+int sweep_new_ops();
+[[nodiscard]] bool has_new_ops() noexcept;
+
+}  // namespace nanscope::torch_adapter

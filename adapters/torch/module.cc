@@ -1,0 +1,224 @@
+// The Python module nanscope._torch: the switches, and the moments Python hooks tell of.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include "frames.h"
+#include "hook.h"
+#include "moments.h"
+#include "report/json.h"
+#include "report/summary.h"
+#include "report/text.h"
+#include "session.h"
+#include "story.h"
+#include "tensors.h"
+#include "watcher.h"
+
+namespace nb = nanobind;
+
+namespace nanscope::torch_adapter {
+namespace {
+
+bool is_tensor(nb::handle object) { return THPVariable_Check(object.ptr()); }
+const at::Tensor& unwrap(nb::handle object) { return THPVariable_Unpack(object.ptr()); }
+
+Tensors tensors_in(nb::handle sequence) {
+  Tensors tensors;
+  if (is_tensor(sequence)) return {unwrap(sequence)};
+  for (nb::handle item : sequence) {
+    if (is_tensor(item)) tensors.push_back(unwrap(item));
+  }
+  return tensors;
+}
+
+NamedTensors named_tensors_in(nb::handle pairs) {
+  NamedTensors tensors;
+  for (nb::handle pair : pairs) {
+    if (is_tensor(pair[1])) tensors.emplace_back(nb::cast<std::string>(pair[0]), unwrap(nb::object(pair[1])));
+  }
+  return tensors;
+}
+
+Tensors parameters_of(nb::handle optimizer) {
+  Tensors parameters;
+  for (nb::handle group : nb::object(optimizer.attr("param_groups"))) {
+    for (nb::handle parameter : nb::object(group["params"])) {
+      if (is_tensor(parameter)) parameters.push_back(unwrap(parameter));
+    }
+  }
+  return parameters;
+}
+
+NamedTensors state_in(nb::handle optimizer) {
+  NamedTensors tensors;
+  nb::object state = optimizer.attr("state");
+  for (nb::handle entry : nb::object(state.attr("values")())) {
+    if (!nb::isinstance<nb::dict>(entry)) continue;
+    for (auto [name, value] : nb::borrow<nb::dict>(entry)) {
+      if (is_tensor(value)) tensors.emplace_back(nb::cast<std::string>(nb::str(name)), unwrap(value));
+    }
+  }
+  return tensors;
+}
+
+bool skips(nb::handle optimizer) {
+  if (!nb::hasattr(optimizer, "found_inf")) return false;
+  nb::object found = optimizer.attr("found_inf");
+  if (found.is_none() || !is_tensor(found)) return false;
+  const Busy busy;
+  return nb::cast<double>(found.attr("item")()) > 0;
+}
+
+// torch's exception carries a Python error of its own.
+template <class Act>
+auto guarded(Act act) {
+  try {
+    return act();
+  } catch (python_error& error) {
+    error.restore();
+    throw nb::python_error();
+  }
+}
+
+nb::object call(nb::handle function, nb::handle args, nb::handle kwargs) {
+  PyObject* result = PyObject_Call(function.ptr(), args.ptr(), kwargs.ptr());
+  if (result == nullptr) throw nb::python_error();
+  return nb::steal(result);
+}
+
+nb::object* engine = nullptr;         // torch.autograd's own _engine_run_backward
+nb::object* before_backward = nullptr;
+nb::object* printer = nullptr;        // torch._tensor_str._str
+
+// Stands in for torch.autograd.graph._engine_run_backward; adds no frame to a traceback.
+nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
+  if (!watching || this_thread().busy) return call(*engine, args, kwargs);
+  const Tensors roots = args.size() > 0 ? tensors_in(args[0]) : Tensors{};
+  (*before_backward)();
+  const Judge::RootId root = guarded([&] { return backward_begins(roots); });
+  nb::object result = call(*engine, args, kwargs);
+  const bool accumulates = kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
+  guarded([&] {
+    if (accumulates) {
+      backward_ended(root, roots);
+    } else {
+      grad_ended(root, result.is_none() ? Tensors{} : tensors_in(result));
+    }
+    if (has_new_ops()) sweep_new_ops();
+  });
+  return result;
+}
+
+nb::object print_tensor(const nb::args& args, const nb::kwargs& kwargs) {
+  if (watching && args.size() > 0 && is_tensor(args[0])) {
+    guarded([&] { host_read(unwrap(args[0]), false); });
+  }
+  return call(*printer, args, kwargs);
+}
+
+void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
+  if (!watching) return;
+  guarded([&] { step_begins(parameters_of(optimizer), skips(optimizer)); });
+}
+
+void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
+  if (!watching) return;
+  guarded([&] {
+    if (!Watcher::get().judge.ledger().empty()) step_ended(state_in(optimizer));
+    if (has_new_ops()) sweep_new_ops();
+  });
+}
+
+void register_target(nb::handle tensor, Target target) {
+  if (is_tensor(tensor)) Watcher::get().world.register_target(unwrap(tensor), target);
+}
+
+Ended ended_from(const std::string& word) {
+  if (word == "exception") return Ended::kException;
+  if (word == "signal") return Ended::kSignal;
+  return word == "stopped" ? Ended::kStopped : Ended::kNormally;
+}
+
+nb::dict finish(int status, const std::string& ended, const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also,
+                bool verbose, bool color) {
+  std::vector<NotWatched> not_watched;
+  for (const auto& [what, why, count] : also) not_watched.push_back({what, why, count});
+  const Busy busy;
+  const SessionEnd end = end_session(status, ended_from(ended), not_watched);
+  nb::dict told;
+  told["error"] = error_found();
+  told["json"] = json_report(end.capture);
+  told["text"] = text_report(end.capture, TextOptions{.color = color, .verbose = verbose});
+  told["capture"] = end.capture_path;
+  told["complaints"] = end.complaints;
+  return told;
+}
+
+}  // namespace
+}  // namespace nanscope::torch_adapter
+
+NB_MODULE(_torch, module) {
+  using namespace nanscope;
+  using namespace nanscope::torch_adapter;
+
+  module.def("configure", [](nb::object is_user_code, nb::object optimizer, const std::string& torch_folder,
+                             nb::object describe, nb::object name, nb::object stop) {
+    configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
+    configure_story(describe.ptr(), name.ptr());
+    configure_stop(stop.ptr());
+  });
+  module.def("install", [] {
+    const Installed counts = install_hooks();
+    return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
+  });
+  module.def("watch", [](bool on) { watching = on ? 1 : 0; });
+  module.def("begin", [](const std::string& capture, bool overwrite, bool keep_capture, bool keep_going,
+                         const std::vector<std::string>& argv, const std::string& python, const std::string& torch,
+                         const std::string& host, std::int64_t pid) {
+    SessionOptions options{capture, overwrite, keep_capture, keep_going, {}};
+    options.program.argv = argv;
+    options.program.python = python;
+    options.program.torch = torch;
+    options.program.host = host;
+    options.program.pid = pid;
+    begin_session(std::move(options));
+  });
+  module.def("take_engine", [](nb::object original, nb::object before) {
+    engine = new nb::object(std::move(original));
+    before_backward = new nb::object(std::move(before));
+  });
+  module.def("run_backward", &run_backward);
+  module.def("take_printer", [](nb::object original) { printer = new nb::object(std::move(original)); });
+  module.def("print_tensor", &print_tensor);
+  module.def("step_pre_hook", &step_pre_hook);
+  module.def("step_post_hook", &step_post_hook);
+  module.def("optimizer_made", [](nb::handle optimizer) { guarded([&] { optimizer_made(parameters_of(optimizer)); }); });
+  module.def("gradients_dropped", [](nb::handle optimizer) {
+    if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });
+  });
+  module.def("host_read", [](nb::handle tensor) {
+    if (watching && is_tensor(tensor)) guarded([&] { host_read(unwrap(tensor), true); });
+  });
+  module.def("register_parameter", [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kParameter); },
+             nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def("register_buffer", [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
+             nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def("program_ended", [](bool exception, int status, const std::string& text, nb::handle locals, nb::handle held) {
+    program_ended({exception, status, text, tensors_in(locals), named_tensors_in(held)});
+  });
+  module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {
+    return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;
+  });
+  module.def("error_found", &error_found);
+  module.def("steps", [] { return Watcher::get().judge.steps(); });
+  module.def("counters", [] {
+    const Counters counters = Watcher::get().counters();
+    return nb::make_tuple(counters.ops, counters.bytes);
+  });
+  module.def("finish", &finish);
+}

@@ -1,0 +1,198 @@
+#include "moments.h"
+
+#include <deque>
+#include <unordered_set>
+
+#include "frames.h"
+#include "nodes.h"
+#include "tensors.h"
+#include "watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+constexpr std::size_t kMostNodes = 100'000;
+constexpr std::size_t kNearestNodes = 64;
+constexpr std::size_t kMostResults = 2000;
+constexpr int kWaysKept = 200;
+
+// Under the GIL, like all of this file.
+struct Memory {
+  std::unordered_set<std::uint32_t> lines;  // backward calls whose leaves are known
+  int ways = 0;
+  std::deque<WeakTensor> results;           // of autograd.grad()
+};
+Memory& memory() {
+  static auto& all = *new Memory;
+  return all;
+}
+
+Watcher& watcher() { return Watcher::get(); }
+
+// Calls the judge without the GIL, then stops the program if it says so.
+template <class Tell>
+auto tell(Tell act) {
+  if constexpr (std::is_void_v<decltype(act())>) {
+    {
+      const Busy busy;
+      const WithoutGil without_gil;
+      act();
+    }
+    stop_if_wanted();
+  } else {
+    const Busy busy;
+    const WithoutGil without_gil;
+    return act();
+  }
+}
+
+// Could this tensor be bad? A lookup, not a scan, for what a watched op wrote.
+bool is_suspect(const at::Tensor& tensor) {
+  if (!tensor.defined()) return false;
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (sight_of(impl) != Sight::kWatched) return false;
+  return watcher().judge.ledger().knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
+}
+
+std::vector<TensorState> states_of(const Tensors& tensors) {
+  std::vector<TensorState> states;
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.defined()) states.push_back(state_of(tensor));
+  }
+  return states;
+}
+
+bool any_bad(const std::vector<TensorState>& states) {
+  for (const TensorState& state : states) {
+    if (state.kinds.any()) return true;
+  }
+  return false;
+}
+
+// The gradients that matter now: all where a bad loss waits, else those that may be bad.
+std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
+  std::vector<LeafGrad> told;
+  for (const at::Tensor& leaf : leaves) {
+    if (!leaf.defined() || !leaf.is_leaf()) continue;
+    const at::Tensor& grad = leaf.grad();
+    if (!grad.defined()) continue;
+    if (all || is_suspect(grad) || told.empty()) told.push_back(watcher().world.describe(leaf));
+  }
+  return told;
+}
+
+}  // namespace
+
+Judge::RootId backward_begins(const Tensors& roots) {
+  Memory& kept = memory();
+  const Place place = current_place();
+  const std::vector<TensorState> states = states_of(roots);
+  std::vector<std::uint32_t> way;
+  if (!any_bad(states) && kept.ways < kWaysKept) {
+    ++kept.ways;
+    for (const StackId stack : sites_on_the_way(roots, kNearestNodes)) way.push_back(info_of(stack).line);
+  }
+  if (kept.lines.insert(place.line).second) {
+    for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
+      (void)watcher().world.describe(leaf);
+      if (watcher().world.target_of(leaf) == Target::kParameter) watcher().world.register_target(leaf, Target::kParameter);
+    }
+  }
+  return tell([&] { return watcher().judge.backward_begins(states, place, way); });
+}
+
+void backward_ended(Judge::RootId root, const Tensors& roots) {
+  const bool bad = any_bad(states_of(roots));
+  std::vector<LeafGrad> leaves;
+  if (bad) {
+    leaves = gradients_of(leaves_of(roots, kMostNodes), true);
+  } else if (!watcher().judge.ledger().empty()) {
+    leaves = gradients_of(watcher().world.live_leaves(), false);
+  }
+  tell([&] { watcher().judge.backward_ended(root, leaves); });
+}
+
+void grad_ended(Judge::RootId root, const Tensors& results) {
+  Memory& kept = memory();
+  for (const at::Tensor& result : results) {
+    if (!is_suspect(result)) continue;
+    kept.results.emplace_back(result.getIntrusivePtr());
+    if (kept.results.size() > kMostResults) kept.results.pop_front();
+  }
+  const std::vector<TensorState> states = states_of(results);
+  tell([&] { watcher().judge.grad_ended(root, states); });
+}
+
+void optimizer_made(const Tensors& parameters) {
+  for (const at::Tensor& parameter : parameters) {
+    watcher().world.in_optimizer(parameter);
+    watcher().world.register_target(parameter, Target::kParameter);
+  }
+  tell([&] { watcher().judge.optimizer_made(); });
+}
+
+void step_begins(const Tensors& parameters, bool found_inf) {
+  const std::vector<LeafGrad> gradients = gradients_of(parameters, watcher().judge.awaits_gradients());
+  const Place place = current_place();
+  tell([&] { watcher().judge.step_begins(gradients, found_inf, place); });
+}
+
+void step_ended(const NamedTensors& state) {
+  std::vector<Held> bad;
+  for (const auto& [name, tensor] : state) {
+    if (!is_suspect(tensor)) continue;
+    const TensorState seen = state_of(tensor);
+    if (seen.kinds.any()) bad.push_back({seen, name});
+  }
+  if (bad.empty()) return;
+  const Place place = current_place();
+  tell([&] { watcher().judge.step_ended(bad, place); });
+}
+
+void gradients_dropped(const Tensors& parameters) {
+  if (!watcher().judge.awaits_gradients()) return;
+  std::vector<TensorId> gradients;
+  for (const at::Tensor& parameter : parameters) {
+    if (parameter.defined() && parameter.is_leaf() && parameter.grad().defined()) {
+      gradients.push_back(tensor_id(parameter.grad()));
+    }
+  }
+  tell([&] { watcher().judge.gradients_dropped(gradients); });
+}
+
+void host_read(const at::Tensor& tensor, bool decides) {
+  if (this_thread().busy || !is_suspect(tensor)) return;
+  const TensorState state = state_of(tensor);
+  if (!state.kinds.any()) return;
+  const Place place = current_place();
+  tell([&] { watcher().judge.host_read(state, decides, place); });
+}
+
+void program_ended(const End& end) {
+  Ending ending;
+  ending.exception = end.exception;
+  ending.abnormal = end.exception || end.status != 0;
+  ending.text = end.text;
+  ending.place = current_place();
+  for (const TensorState& state : states_of(end.locals)) {
+    if (state.kinds.any()) ending.locals.push_back(state);
+  }
+  for (const at::Tensor& leaf : watcher().world.live_leaves()) {
+    if (leaf.is_leaf() && leaf.grad().defined()) ending.leaves.push_back(watcher().world.describe(leaf));
+  }
+  for (const WeakTensor& weak : memory().results) {
+    if (auto strong = weak.lock()) {
+      const TensorState state = state_of(at::Tensor(std::move(strong)));
+      if (state.kinds.any()) ending.gradients.push_back(state);
+    }
+  }
+  for (const auto& [name, tensor] : end.held) {
+    const TensorState state = state_of(tensor);
+    if (state.kinds.any()) ending.held.push_back({state, name});
+  }
+  const Busy busy;
+  const WithoutGil without_gil;
+  watcher().judge.ended(ending);
+}
+
+}  // namespace nanscope::torch_adapter

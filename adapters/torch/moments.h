@@ -1,0 +1,39 @@
+// The moments of a program that no kernel shows: a backward begins and ends, an optimizer
+// steps, Python reads a value, the program ends. Called from the Python hooks, with the
+// GIL held; each may throw to stop the program.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "origin/judge.h"
+
+namespace nanscope::torch_adapter {
+
+using Tensors = std::vector<at::Tensor>;
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+[[nodiscard]] Judge::RootId backward_begins(const Tensors& roots);
+void backward_ended(Judge::RootId root, const Tensors& roots);
+void grad_ended(Judge::RootId root, const Tensors& results);
+
+void optimizer_made(const Tensors& parameters);
+void step_begins(const Tensors& parameters, bool found_inf);
+void step_ended(const NamedTensors& state);
+void gradients_dropped(const Tensors& parameters);
+
+void host_read(const at::Tensor& tensor, bool decides);
+
+struct End {
+  bool exception = false;
+  int status = 0;
+  std::string text;
+  Tensors locals;
+  NamedTensors held;
+};
+void program_ended(const End& end);
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,31 @@
+// Rule V: which results need no scan.
+//
+// Note [Rule V]
+// An op may be passed over if NaN comes out of it only when NaN goes in, and Inf only
+// when Inf or NaN goes in. Then a bad value in its output was made by an op that is
+// scanned, or came from outside; in both cases an input tells: its storage is in the
+// ledger, or no watched op ever wrote it, and such an input is looked at. Bounded ops
+// that make NaN of a legal Inf (gelu, silu, sin, softmax, dropout) are not in the table.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace nanscope::torch_adapter {
+
+enum class ScanRule : std::uint8_t {
+  kScan,        // look at every result
+  kPasses,      // rule V holds
+  kCasts,       // rule V holds unless the range of the type shrinks
+  kMultiplies,  // rule V holds for a number 0 < |s| <= 1
+  kDivides,     // rule V holds for a number |s| >= 1
+  kPuts,        // rule V holds unless it accumulates
+  kAllocates,   // memory nobody wrote: remembered, not scanned
+  kReadsHost,   // gives a number to Python: the input is what matters
+  kLifts,       // a tensor built from Python values
+};
+
+// `name` without namespace and overload.
+[[nodiscard]] ScanRule scan_rule_of(std::string_view name, std::string_view overload) noexcept;
+
+}  // namespace nanscope::torch_adapter

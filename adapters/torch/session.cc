@@ -1,0 +1,125 @@
+#include "session.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "capture/writer.h"
+#include "frames.h"
+#include "story.h"
+#include "tensors.h"
+#include "watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+struct Session {
+  std::mutex lock;
+  SessionOptions options;
+  std::optional<CaptureWriter> writer;
+  std::vector<Finding> findings;
+  std::vector<std::string> complaints;
+};
+
+Session& session() {
+  static auto& one = *new Session;
+  return one;
+}
+
+constexpr std::size_t kMostNotes = 50;
+
+void complain(Session& all, const Error& error) {
+  if (std::find(all.complaints.begin(), all.complaints.end(), error.message) == all.complaints.end()) {
+    all.complaints.push_back(error.message);
+  }
+}
+
+// Called by the judge, on the thread that did harm. The error is on disk before the program runs on.
+void on_verdict(const Verdict& verdict) {
+  Session& all = session();
+  if (!all.options.keep_going && error_found()) return;  // the first is the answer
+  Finding finding = tell_story(verdict);
+  const std::lock_guard guard(all.lock);
+  if (all.writer) {
+    const Status written = all.writer->append(finding);
+    if (!written) complain(all, written.error());
+  }
+  all.findings.push_back(std::move(finding));
+  if (!all.options.keep_going && verdict.harm != Harmed::kException) this_thread().stop_wanted = true;
+}
+
+Coverage coverage_now(const std::vector<NotWatched>& also) {
+  const Watcher& watcher = Watcher::get();
+  const Counters counters = watcher.counters();
+  Coverage coverage;
+  coverage.ops_watched = static_cast<std::int64_t>(counters.ops);
+  coverage.bytes_scanned = static_cast<std::int64_t>(counters.bytes);
+  coverage.steps = watcher.judge.steps();
+  auto add = [&](std::uint64_t count, const char* what, const char* why) {
+    if (count != 0) coverage.not_watched.push_back({what, why, static_cast<std::int64_t>(count)});
+  };
+  auto unseen = [&](Sight sight) { return counters.unseen[static_cast<int>(sight)]; };
+  add(unseen(Sight::kFloat8), "float8 results", "float8 kinds are not scanned");
+  add(unseen(Sight::kSparse), "sparse results", "the values of sparse tensors are not scanned");
+  add(unseen(Sight::kQuantized), "quantized results", "quantized tensors are not scanned");
+  add(unseen(Sight::kOtherDevice), "results on another device", "only the CPU is watched");
+  add(unseen(Sight::kOpaque), "opaque results", "nested and mkldnn tensors show no elements");
+  add(watcher.judge.evicted(), "evicted records", "more non-finite tensors were alive than are remembered");
+  add(stacks_lost(), "unknown sites", "more distinct call stacks than are remembered");
+  coverage.not_watched.insert(coverage.not_watched.end(), also.begin(), also.end());
+  return coverage;
+}
+
+}  // namespace
+
+void begin_session(SessionOptions options) {
+  Session& all = session();
+  all.options = std::move(options);
+  if (!all.options.capture_path.empty()) {
+    Result<CaptureWriter> writer = CaptureWriter::create(all.options.capture_path, all.options.overwrite);
+    if (writer) {
+      all.writer.emplace(std::move(writer.value()));
+      (void)all.writer->append(all.options.program);
+    } else {
+      complain(all, writer.error());
+    }
+  }
+  Watcher::get().judge.on_error(on_verdict);
+}
+
+bool error_found() {
+  Session& all = session();
+  const std::lock_guard guard(all.lock);
+  return !all.findings.empty();
+}
+
+SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatched>& also) {
+  Session& all = session();
+  const std::vector<Note> notes = Watcher::get().judge.notes();
+  std::vector<Finding> told;
+  for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i) told.push_back(tell_note(notes[i]));
+
+  const std::lock_guard guard(all.lock);
+  SessionEnd end;
+  end.capture.program = all.options.program;
+  end.capture.program.exit_status = exit_status;
+  end.capture.program.ended = ended;
+  end.capture.findings = all.findings;
+  end.capture.findings.insert(end.capture.findings.end(), told.begin(), told.end());
+  end.capture.coverage = coverage_now(also);
+  if (all.writer && (!all.findings.empty() || all.options.keep_capture)) {
+    auto note = [&](const Status& status) {
+      if (!status) complain(all, status.error());
+    };
+    note(all.writer->append(end.capture.program));
+    note(all.writer->append(end.capture.coverage));
+    for (const Finding& finding : told) note(all.writer->append(finding));
+    note(all.writer->keep());
+    note(all.writer->finish());
+    if (all.writer->exists()) end.capture_path = all.writer->path();
+  }
+  end.complaints = all.complaints;
+  return end;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,189 @@
+#include "story.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "facts.h"
+#include "frames.h"
+
+namespace nb = nanobind;
+
+namespace nanscope::torch_adapter {
+namespace {
+
+PyObject* describe_function = nullptr;
+PyObject* name_function = nullptr;
+
+// The answer of story.describe, read back.
+struct Described {
+  Site site;
+  std::optional<Site> library_site;
+  std::vector<Frame> stack;
+  std::optional<std::string> module;
+  std::vector<std::optional<std::string>> names;
+};
+
+template <class T>
+T field(nb::handle object, const char* name) {
+  return nb::cast<T>(object.attr("__getitem__")(name));
+}
+
+Site read_site(nb::handle object) {
+  Site site;
+  site.file = field<std::string>(object, "file");
+  site.line = field<int>(object, "line");
+  site.end_line = field<int>(object, "end_line");
+  site.col = field<int>(object, "col");
+  site.end_col = field<int>(object, "end_col");
+  site.code = field<std::string>(object, "code");
+  site.function = field<std::string>(object, "function");
+  site.source = field<std::vector<std::string>>(object, "source");
+  site.remark = field<std::string>(object, "remark");
+  return site;
+}
+
+Described read_answer(nb::handle answer) {
+  Described told;
+  told.site = read_site(answer["site"]);
+  if (!nb::object(answer["library_site"]).is_none()) told.library_site = read_site(answer["library_site"]);
+  for (nb::handle frame : nb::object(answer["stack"])) {
+    told.stack.push_back({nb::cast<std::string>(frame[0]), nb::cast<int>(frame[1]), nb::cast<std::string>(frame[2])});
+  }
+  told.module = field<std::optional<std::string>>(answer, "module");
+  told.names = field<std::vector<std::optional<std::string>>>(answer, "names");
+  return told;
+}
+
+nb::list frames_for_python(StackId stack) {
+  nb::list frames;
+  for (const RawFrame& frame : frames_of(stack)) {
+    frames.append(nb::make_tuple(nb::borrow(frame.code), frame.lasti, reinterpret_cast<std::uintptr_t>(frame.self)));
+  }
+  return frames;
+}
+
+Described ask(StackId stack, const std::string& op, const std::string& node, const std::vector<Facts::Argument>& arguments) {
+  if (describe_function == nullptr) return {};
+  try {
+    nb::list given;
+    for (const Facts::Argument& argument : arguments) {
+      given.append(nb::make_tuple(argument.schema_name, argument.item, argument.saved));
+    }
+    return read_answer(nb::borrow(describe_function)(frames_for_python(stack), op, node, given));
+  } catch (nb::python_error& error) {
+    Described told;
+    told.site.remark = std::string("the source could not be read: ") + error.what();
+    return told;
+  } catch (const std::exception& error) {
+    Described told;
+    told.site.remark = std::string("the source could not be read: ") + error.what();
+    return told;
+  }
+}
+
+Phase phase_of(const EventView& event) {
+  if (event.sort == EventSort::kImported || event.sort == EventSort::kUninitialised) return Phase::kData;
+  switch (event.place.phase) {
+    case OpPhase::kBackward: return Phase::kBackward;
+    case OpPhase::kOptimizer: return Phase::kOptimizer;
+    default: return Phase::kForward;
+  }
+}
+
+OriginKind origin_kind(EventSort sort) {
+  switch (sort) {
+    case EventSort::kUninitialised: return OriginKind::kUninitialised;
+    case EventSort::kDeclared: return OriginKind::kDeclared;
+    case EventSort::kImported: return OriginKind::kImported;
+    default: return OriginKind::kBirth;
+  }
+}
+
+Role role_of(const EventView& event) {
+  if (event.cleaned) return Role::kCleaned;
+  switch (event.sort) {
+    case EventSort::kDeclared: return Role::kDeclared;
+    case EventSort::kImported: return Role::kImported;
+    case EventSort::kBirth: return Role::kBirth;
+    default: return Role::kCarrier;
+  }
+}
+
+// Numbers first (taken at the hit), then places and names.
+Finding begin_finding(const EventView& event) {
+  Finding finding;
+  std::vector<Facts::Argument> arguments;
+  if (const auto* facts = static_cast<const Facts*>(event.facts.get())) {
+    finding = facts->finding;
+    arguments = facts->arguments;
+  }
+  Origin& origin = finding.origin;
+  origin.kind = origin_kind(event.sort);
+  origin.phase = phase_of(event);
+  origin.op = event.op->name;
+  if (!event.place.node.empty()) origin.node = event.place.node;
+  origin.step = event.place.step;
+  Described told = ask(event.place.stack, origin.op, event.place.node, arguments);
+  origin.site = std::move(told.site);
+  origin.library_site = std::move(told.library_site);
+  origin.stack = std::move(told.stack);
+  origin.module = std::move(told.module);
+  for (std::size_t i = 0; i < finding.inputs.size() && i < told.names.size(); ++i) {
+    if (told.names[i]) finding.inputs[i].name = *told.names[i];
+  }
+  return finding;
+}
+
+// The judge knows storages by number; the living modules know their names.
+std::optional<std::string> name_of_target(const std::string& number) {
+  if (!number.starts_with('#')) return number.empty() ? std::nullopt : std::optional(number);
+  if (name_function == nullptr) return std::nullopt;
+  try {
+    return nb::cast<std::optional<std::string>>(nb::borrow(name_function)(std::stoull(number.substr(1))));
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {}).site; }
+
+}  // namespace
+
+void configure_story(PyObject* describe, PyObject* name) {
+  Py_XINCREF(describe);
+  Py_XINCREF(name);
+  describe_function = describe;
+  name_function = name;
+}
+
+Finding tell_story(const Verdict& verdict) {
+  const nb::gil_scoped_acquire gil;
+  Finding finding = begin_finding(verdict.origin);
+  finding.level = Level::kError;
+  if (verdict.misuse) finding.origin.kind = OriginKind::kBirth;
+  Harm harm;
+  harm.kind = static_cast<HarmKind>(verdict.harm);
+  harm.step = verdict.place.step;
+  if (verdict.place.stack != 0) harm.site = site_at(verdict.place.stack, "");
+  harm.name = name_of_target(verdict.name);
+  harm.text = verdict.text;
+  for (const EventView& event : verdict.chain) {
+    finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name), phase_of(event), role_of(event)});
+  }
+  finding.chain.push_back({"", harm.site.value_or(Site{}), finding.origin.phase, Role::kHarm});
+  finding.chain_truncated = verdict.chain_truncated;
+  finding.harm = std::move(harm);
+  return finding;
+}
+
+Finding tell_note(const Note& note) {
+  const nb::gil_scoped_acquire gil;
+  Finding finding = begin_finding(note.first);
+  finding.level = Level::kNote;
+  finding.count = note.count;
+  return finding;
+}
+
+}  // namespace nanscope::torch_adapter

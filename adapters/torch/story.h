@@ -1,0 +1,18 @@
+// From a verdict to a finding: places get their source text, inputs their names.
+#pragma once
+
+#include "capture/records.h"
+#include "origin/judge.h"
+
+struct _object;
+
+namespace nanscope::torch_adapter {
+
+// The Python functions that read source and name parameters (story.py). With the GIL held.
+void configure_story(_object* describe, _object* name);
+
+// Both take the GIL.
+[[nodiscard]] Finding tell_story(const Verdict& verdict);
+[[nodiscard]] Finding tell_note(const Note& note);
+
+}  // namespace nanscope::torch_adapter

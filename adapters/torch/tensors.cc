@@ -1,0 +1,114 @@
+#include "tensors.h"
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/UndefinedTensorImpl.h>
+
+#include "scan/finite.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+
+constexpr DispatchKeySet kWrappers({DispatchKey::Python, DispatchKey::Functionalize,
+                                    DispatchKey::FuncTorchBatched, DispatchKey::FuncTorchGradWrapper});
+
+bool is_signed_integer(c10::ScalarType type) {
+  return type == at::kChar || type == at::kShort || type == at::kInt || type == at::kLong;
+}
+
+}  // namespace
+
+DType dtype_of(c10::ScalarType type) noexcept {
+  switch (type) {
+    case at::kFloat: return DType::kFloat32;
+    case at::kDouble: return DType::kFloat64;
+    case at::kHalf: return DType::kFloat16;
+    case at::kBFloat16: return DType::kBFloat16;
+    case at::kComplexFloat: return DType::kComplex64;
+    case at::kComplexDouble: return DType::kComplex128;
+    case at::kComplexHalf: return DType::kComplex32;
+    default: return c10::isFloat8Type(type) ? DType::kFloat8 : DType::kInteger;
+  }
+}
+
+Sight sight_of(const c10::TensorImpl& tensor) noexcept {
+  if (&tensor == c10::UndefinedTensorImpl::singleton()) return Sight::kNothing;
+  const DispatchKeySet keys = tensor.key_set();
+  if (keys.has_any(kWrappers)) return Sight::kWrapped;
+  const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
+  if (!keys.has_any(DispatchKeySet(DispatchKey::CPU))) {
+    if (keys.has_any(DispatchKeySet({DispatchKey::SparseCPU, DispatchKey::SparseCsrCPU}))) return Sight::kSparse;
+    if (keys.has_any(DispatchKeySet(DispatchKey::QuantizedCPU))) return Sight::kQuantized;
+    if (tensor.device_type() == c10::DeviceType::Meta) return Sight::kWrapped;
+    return tensor.is_cpu() ? Sight::kOpaque : Sight::kOtherDevice;
+  }
+  if (dtype == DType::kFloat8) return Sight::kFloat8;
+  if (!is_scannable(dtype)) return Sight::kNothing;
+  if (!tensor.has_storage()) return Sight::kOpaque;
+  return tensor.numel() == 0 || data_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
+}
+
+const void* data_of(const c10::TensorImpl& tensor) noexcept {
+  // No copy-on-write storage is materialised by looking at it.
+  const auto* base = static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
+  return base == nullptr ? nullptr : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+bool is_finite(const c10::TensorImpl& tensor) noexcept {
+  const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
+  if (__builtin_expect(tensor.is_non_overlapping_and_dense(), 1)) {
+    return all_finite(data_of(tensor), tensor.numel() * tensor.itemsize(), dtype);
+  }
+  const c10::IntArrayRef sizes = tensor.sizes();
+  const c10::IntArrayRef strides = tensor.strides();
+  return all_finite(TensorView{data_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
+}
+
+bool is_foreign(const c10::TensorImpl& tensor) noexcept {
+  c10::StorageImpl* storage = storage_of(tensor);
+  return storage != nullptr &&
+         storage->_mutable_data_ptr_no_checks().get_deleter() != c10::GetCPUAllocator()->raw_deleter();
+}
+
+OwnedView::OwnedView(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
+  dtype = dtype_of(type);
+  if (dtype == DType::kInteger) {
+    int_width = static_cast<std::uint8_t>(impl.itemsize());
+    int_signed = is_signed_integer(type);
+  }
+  data = impl.has_storage() ? data_of(impl) : nullptr;
+  sizes.assign(impl.sizes().begin(), impl.sizes().end());
+  strides.assign(impl.strides().begin(), impl.strides().end());
+}
+
+ByteRange range_of(const c10::TensorImpl& tensor) noexcept {
+  const auto item = static_cast<std::int64_t>(tensor.itemsize());
+  std::int64_t lo = tensor.storage_offset();
+  std::int64_t hi = lo;
+  const c10::IntArrayRef sizes = tensor.sizes();
+  const c10::IntArrayRef strides = tensor.strides();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>(lo * item)};
+    hi += (sizes[i] - 1) * strides[i];
+  }
+  return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>((hi + 1) * item)};
+}
+
+TensorState state_of(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  TensorState state;
+  if (sight_of(impl) != Sight::kWatched) return state;
+  state.storage = storage_id(impl);
+  state.range = range_of(impl);
+  state.dense = impl.is_non_overlapping_and_dense();
+  state.requires_grad = impl.requires_grad();
+  const OwnedView owned(tensor);
+  state.kinds = kinds_of(owned.view());
+  return state;
+}
+
+}  // namespace nanscope::torch_adapter

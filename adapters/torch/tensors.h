@@ -1,0 +1,67 @@
+// From at::Tensor to what the core knows: views and states.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "scan/view.h"
+#include "watch/tensor_state.h"
+
+namespace nanscope::torch_adapter {
+
+// Why a tensor cannot be looked into; kWatched where it can.
+enum class Sight : std::uint8_t {
+  kWatched,
+  kNothing,    // undefined, empty, or of a type that holds no NaN
+  kFloat8,
+  kSparse,
+  kQuantized,
+  kOtherDevice,
+  kWrapped,    // a subclass, a functorch level, a fake tensor: its parts are seen elsewhere
+  kOpaque,     // mkldnn, nested, no storage
+};
+
+[[nodiscard]] DType dtype_of(c10::ScalarType type) noexcept;
+[[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor) noexcept;
+// Only for tensors whose sight is kWatched.
+[[nodiscard]] const void* data_of(const c10::TensorImpl& tensor) noexcept;
+[[nodiscard]] bool is_finite(const c10::TensorImpl& tensor) noexcept;
+
+inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
+  return tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
+}
+inline StorageId storage_id(const c10::TensorImpl& tensor) noexcept {
+  return {reinterpret_cast<std::uint64_t>(storage_of(tensor))};
+}
+inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
+  return {reinterpret_cast<std::uint64_t>(tensor.unsafeGetTensorImpl())};
+}
+
+// Memory of somebody else: NumPy, a file, another process.
+[[nodiscard]] bool is_foreign(const c10::TensorImpl& tensor) noexcept;
+
+// A view with its own copy of sizes and strides, over live or kept data.
+struct OwnedView {
+  const void* data = nullptr;
+  DType dtype = DType::kInteger;
+  std::uint8_t int_width = 0;
+  bool int_signed = true;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+
+  OwnedView() = default;
+  explicit OwnedView(const at::Tensor& tensor);
+  [[nodiscard]] TensorView view() const noexcept {
+    TensorView v{data, dtype, sizes, strides};
+    v.int_width = int_width;
+    v.int_signed = int_signed;
+    return v;
+  }
+};
+
+[[nodiscard]] ByteRange range_of(const c10::TensorImpl& tensor) noexcept;
+// With a scan, if the tensor can be looked into.
+[[nodiscard]] TensorState state_of(const at::Tensor& tensor);
+
+}  // namespace nanscope::torch_adapter

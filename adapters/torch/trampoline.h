@@ -1,0 +1,83 @@
+// The wrappers themselves: code that stands in front of a kernel, one per ABI class.
+//
+// Note [ABI classes]
+// Calling a kernel through another function type is undefined by the standard and
+// defined by the Itanium C++ ABI on x86-64: every reference, every non-trivial object
+// passed by value and every integer of at most 8 bytes travels as one word (W);
+// {pointer, length} and optional<int64_t> as two (P); optional<ArrayRef> as 24 bytes of
+// memory (M); double as D; optional<double> as O. Objects with a destructor are returned
+// through a hidden slot whatever their size (S). The facts about each type are asserted
+// in signature.cc. So a few hundred trampolines serve three thousand ops, and this file
+// needs no torch header.
+#pragma once
+
+#include <cstdint>
+
+namespace nanscope::torch_adapter {
+
+// What a trampoline needs of the hook it was called with: the former kernel.
+struct FormerKernel {
+  void* function;
+  void* functor;
+};
+
+// One call in flight, on the wrapper's own stack.
+struct Call {
+  void* hook = nullptr;
+  const void* const* arguments = nullptr;  // one address per argument slot
+  Call* outer = nullptr;
+  void* before = nullptr;  // what was kept of the inputs, if anything
+  bool inner = false;      // inside another kernel: part of that op
+  bool active = false;
+  bool returned = false;
+
+  inline void enter(void* hook_, const void* const* arguments_);
+  inline void leave(void* result);
+  inline ~Call();
+};
+
+// Set while the watch is on. A plain int: read on every op, written by on() and off().
+extern int watching;
+// One per thread; initial-exec, so it must stay small.
+struct ThreadCalls {
+  Call* current = nullptr;
+};
+extern __thread ThreadCalls thread_calls;
+
+void call_begins(Call& call);                 // may keep copies of inputs
+void call_returned(Call& call, void* result); // may throw, after destroying the result
+void call_unwound(Call& call) noexcept;       // the kernel threw
+
+inline void Call::enter(void* hook_, const void* const* arguments_) {
+  if (__builtin_expect(watching, 1)) {
+    hook = hook_;
+    arguments = arguments_;
+    outer = thread_calls.current;
+    thread_calls.current = this;
+    active = true;
+    call_begins(*this);
+  }
+}
+
+inline void Call::leave(void* result) {
+  if (__builtin_expect(active, 1)) {
+    returned = true;
+    call_returned(*this, result);
+  }
+}
+
+inline Call::~Call() {
+  if (__builtin_expect(active, 1)) {
+    thread_calls.current = outer;
+    if (__builtin_expect(!returned, 0)) call_unwound(*this);
+  }
+}
+
+struct Row {
+  const char* abi_class;  // return class ':' argument classes
+  void* trampoline;
+};
+extern const Row kRows[];
+extern const int kRowCount;
+
+}  // namespace nanscope::torch_adapter

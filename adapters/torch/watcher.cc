@@ -1,0 +1,133 @@
+#include <Python.h>
+
+#include "watcher.h"
+
+#include <torch/csrc/Exceptions.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "frames.h"
+#include "nodes.h"
+#include "tensors.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+std::mutex threads_lock;
+std::vector<ThreadWatch*>& threads() {
+  static auto& all = *new std::vector<ThreadWatch*>;
+  return all;
+}
+Counters& of_ended_threads() {
+  static auto& counters = *new Counters;
+  return counters;
+}
+
+void add(Counters& to, const Counters& from) {
+  to.ops += from.ops;
+  to.bytes += from.bytes;
+  for (std::size_t i = 0; i < std::size(to.unseen); ++i) to.unseen[i] += from.unseen[i];
+}
+
+PyObject* stop_type = nullptr;
+constexpr std::size_t kMostAllocations = 4096;
+
+}  // namespace
+
+Watcher& Watcher::get() {
+  static auto& watcher = *new Watcher;
+  return watcher;
+}
+
+ThreadWatch::ThreadWatch() {
+  const std::lock_guard guard(threads_lock);
+  threads().push_back(this);
+}
+
+ThreadWatch::~ThreadWatch() {
+  const std::lock_guard guard(threads_lock);
+  add(of_ended_threads(), counters);
+  std::erase(threads(), this);
+}
+
+ThreadWatch& this_thread() noexcept {
+  thread_local ThreadWatch watch;
+  return watch;
+}
+
+Counters Watcher::counters() const {
+  const std::lock_guard guard(threads_lock);
+  Counters sum = of_ended_threads();
+  for (const ThreadWatch* thread : threads()) add(sum, thread->counters);
+  return sum;
+}
+
+void Watcher::note_allocation(const OpInfo* op, const at::Tensor& tensor) {
+  const StorageId storage = storage_id(*tensor.unsafeGetTensorImpl());
+  if (storage.value == 0 || !tensor.is_floating_point()) return;
+  Place place = current_place();
+  const std::lock_guard guard(allocations_lock_);
+  if (allocations_.size() >= kMostAllocations) {
+    std::erase_if(allocations_, [](const auto& entry) { return entry.second.storage.expired(); });
+    if (allocations_.size() >= kMostAllocations) return;
+  }
+  allocations_.insert_or_assign(
+      storage, Allocation{tensor.storage().getWeakStorageImpl(), {op, std::move(place)}});
+}
+
+std::optional<OpRecord::Read::Allocation> Watcher::allocation_of(const at::Tensor& tensor) {
+  const std::lock_guard guard(allocations_lock_);
+  const auto found = allocations_.find(storage_id(*tensor.unsafeGetTensorImpl()));
+  if (found == allocations_.end() || found->second.storage.expired()) return std::nullopt;
+  return found->second.made_by;
+}
+
+WithoutGil::WithoutGil() {
+  if (PyGILState_Check() == 1) state_ = PyEval_SaveThread();
+}
+WithoutGil::~WithoutGil() {
+  if (state_ != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(state_));
+}
+
+Place current_place() {
+  Place place;
+  place.step = Watcher::get().judge.current_step();
+  const StackId here = current_stack();
+  const StackInfo info = info_of(here);
+  const NodeInfo node = current_node();
+  place.stack = here;
+  place.line = info.line;
+  place.in_scaler = info.in_scaler;
+  place.printing = info.printing;
+  place.phase = info.optimizer ? OpPhase::kOptimizer : OpPhase::kForward;
+  if (node.running) {
+    place.phase = OpPhase::kBackward;
+    place.node = node.name;
+    place.call_stack = here;
+    // User code that the engine calls (autograd.Function, hooks) is its own site.
+    if (!info.inside_backward && node.forward != 0) {
+      place.stack = node.forward;
+      place.line = info_of(node.forward).line;
+    }
+  }
+  return place;
+}
+
+void configure_stop(void* exception_type) {
+  stop_type = static_cast<PyObject*>(exception_type);
+  Py_XINCREF(stop_type);
+}
+
+void stop_if_wanted() {
+  if (__builtin_expect(!this_thread().stop_wanted, 1)) return;
+  this_thread().stop_wanted = false;
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyErr_SetString(stop_type, "nanscope stopped the program: a non-finite value did harm");
+  python_error error;
+  error.persist();
+  PyGILState_Release(gil);
+  throw error;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,101 @@
+// The watch over this process: the judge, the counters and the switches. One per
+// process, made when torch is first watched and never destroyed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "capture/records.h"
+#include "hook.h"
+#include "origin/judge.h"
+#include "world.h"
+
+namespace nanscope::torch_adapter {
+
+struct Counters {
+  std::uint64_t ops = 0;
+  std::uint64_t bytes = 0;
+  // By Sight: results that held floating-point numbers and could not be looked into.
+  std::uint64_t unseen[8] = {};
+};
+
+class Watcher {
+ public:
+  static Watcher& get();
+
+  TorchWorld world;
+  Judge judge{world};
+
+  // Counters of all threads, those that ended included.
+  [[nodiscard]] Counters counters() const;
+
+  // Storages that a watched op wrote; a hint. Unmarked ones are looked at.
+  void mark_made(const c10::StorageImpl* storage) noexcept {
+    made_[slot_of(storage)].store(storage, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_made(const c10::StorageImpl* storage) const noexcept {
+    return made_[slot_of(storage)].load(std::memory_order_relaxed) == storage;
+  }
+
+  // Memory that the program itself took without writing it, by storage.
+  void note_allocation(const OpInfo* op, const at::Tensor& tensor);
+  [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);
+
+ private:
+  Watcher() = default;
+  static constexpr std::size_t kSlots = 1 << 13;
+  static std::size_t slot_of(const c10::StorageImpl* storage) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(storage) * 0x9E3779B97F4A7C15ull) >> 51;
+  }
+  struct Allocation {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    OpRecord::Read::Allocation made_by;
+  };
+
+  std::atomic<const c10::StorageImpl*> made_[kSlots] = {};
+  std::mutex allocations_lock_;
+  std::unordered_map<StorageId, Allocation> allocations_;
+};
+
+// This thread's counters and whether it is inside our own work.
+struct ThreadWatch {
+  Counters counters;
+  bool busy = false;
+  bool stop_wanted = false;  // a verdict was reached on this thread, and the program is to stop
+  ThreadWatch();
+  ~ThreadWatch();
+};
+ThreadWatch& this_thread() noexcept;
+
+// While one lives, ops of this thread are not watched: they are our own.
+class Busy {
+ public:
+  Busy() : before_(this_thread().busy) { this_thread().busy = true; }
+  ~Busy() { this_thread().busy = before_; }
+  Busy(const Busy&) = delete;
+
+ private:
+  bool before_;
+};
+
+// The judge's lock is never waited for with the GIL held: the verdict asks Python.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+
+ private:
+  void* state_ = nullptr;
+};
+
+// Where and when the calling thread is.
+[[nodiscard]] Place current_place();
+// Stops the program here, if a verdict wants it: throws.
+void stop_if_wanted();
+void configure_stop(void* exception_type);
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,110 @@
+#include "world.h"
+
+#include "tensors.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+constexpr std::size_t kMostHeld = 1 << 16;
+
+c10::weak_intrusive_ptr<c10::StorageImpl> weakly(StorageId storage) {
+  auto* impl = reinterpret_cast<c10::StorageImpl*>(storage.value);
+  return c10::weak_intrusive_ptr<c10::StorageImpl>(
+      c10::intrusive_ptr<c10::StorageImpl>::unsafe_reclaim_from_nonowning(impl));
+}
+
+template <class Map, class Expired>
+void keep_small(Map& map, Expired expired) {
+  if (map.size() >= kMostHeld) std::erase_if(map, expired);
+}
+
+// What a name is made of at the end, when the modules can be asked.
+std::string name_for(const at::Tensor& tensor) {
+  return "#" + std::to_string(storage_id(*tensor.unsafeGetTensorImpl()).value);
+}
+
+}  // namespace
+
+void TorchWorld::hold(StorageId storage) {
+  if (storage.value == 0) return;
+  const std::lock_guard guard(lock_);
+  storages_.try_emplace(storage, weakly(storage));
+}
+
+void TorchWorld::release(StorageId storage) {
+  const std::lock_guard guard(lock_);
+  storages_.erase(storage);
+}
+
+bool TorchWorld::alive(StorageId storage) {
+  const std::lock_guard guard(lock_);
+  const auto found = storages_.find(storage);
+  return found != storages_.end() && !found->second.expired();
+}
+
+LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
+  LeafGrad told;
+  told.leaf = tensor_id(leaf);
+  told.name = name_for(leaf);
+  const at::Tensor& grad = leaf.grad();
+  const std::lock_guard guard(lock_);
+  keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
+  const auto [entry, added] = leaves_.try_emplace(told.leaf, Leaf{WeakTensor(leaf.getIntrusivePtr())});
+  if (!added && entry->second.tensor.expired()) entry->second = Leaf{WeakTensor(leaf.getIntrusivePtr())};
+  told.in_optimizer = entry->second.in_optimizer;
+  if (grad.defined()) {
+    told.grad = tensor_id(grad);
+    told.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
+    told.state = state_of(grad);
+    keep_small(gradients_, [](const auto& held) { return held.second.expired(); });
+    gradients_.insert_or_assign(told.grad, WeakTensor(grad.getIntrusivePtr()));
+  }
+  return told;
+}
+
+void TorchWorld::in_optimizer(const at::Tensor& leaf) {
+  const std::lock_guard guard(lock_);
+  leaves_.insert_or_assign(tensor_id(leaf), Leaf{WeakTensor(leaf.getIntrusivePtr()), true});
+}
+
+std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {
+  at::Tensor tensor;
+  {
+    const std::lock_guard guard(lock_);
+    const auto found = leaves_.find(leaf);
+    if (found == leaves_.end()) return std::nullopt;
+    auto strong = found->second.tensor.lock();
+    if (!strong) return std::nullopt;
+    tensor = at::Tensor(std::move(strong));
+  }
+  return describe(tensor);
+}
+
+void TorchWorld::register_target(const at::Tensor& tensor, Target target) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (storage_of(impl) == nullptr) return;
+  const std::lock_guard guard(lock_);
+  keep_small(targets_, [](const auto& entry) { return entry.second.storage.expired(); });
+  targets_.insert_or_assign(storage_id(impl), Registered{weakly(storage_id(impl)), target});
+}
+
+Target TorchWorld::target_of(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  {
+    const std::lock_guard guard(lock_);
+    const auto found = targets_.find(storage_id(impl));
+    if (found != targets_.end() && !found->second.storage.expired()) return found->second.target;
+  }
+  return tensor.requires_grad() && tensor.is_leaf() ? Target::kParameter : Target::kNone;
+}
+
+std::vector<at::Tensor> TorchWorld::live_leaves() {
+  const std::lock_guard guard(lock_);
+  std::vector<at::Tensor> alive;
+  for (const auto& [id, leaf] : leaves_) {
+    if (auto strong = leaf.tensor.lock()) alive.emplace_back(std::move(strong));
+  }
+  return alive;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,53 @@
+// The living program as the judge asks for it: storages and leaves held weakly, so that
+// their addresses are not reused and their death is seen, and nothing is kept alive.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "origin/records.h"
+
+namespace nanscope::torch_adapter {
+
+using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+
+class TorchWorld final : public World {
+ public:
+  void hold(StorageId storage) override;
+  void release(StorageId storage) override;
+  bool alive(StorageId storage) override;
+  std::optional<LeafGrad> leaf(TensorId leaf) override;
+
+  // Tells of a leaf and its gradient; both are held weakly from now on.
+  [[nodiscard]] LeafGrad describe(const at::Tensor& leaf);
+  void in_optimizer(const at::Tensor& leaf);
+
+  // Parameters and buffers by storage, so that `.data` counts.
+  void register_target(const at::Tensor& tensor, Target target);
+  [[nodiscard]] Target target_of(const at::Tensor& tensor);
+
+  // Every leaf seen that is alive.
+  [[nodiscard]] std::vector<at::Tensor> live_leaves();
+
+ private:
+  struct Registered {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    Target target;
+  };
+  struct Leaf {
+    WeakTensor tensor;
+    bool in_optimizer = false;
+  };
+  using HeldTensors = std::unordered_map<TensorId, WeakTensor>;
+
+  std::mutex lock_;
+  std::unordered_map<StorageId, c10::weak_intrusive_ptr<c10::StorageImpl>> storages_;
+  std::unordered_map<StorageId, Registered> targets_;
+  std::unordered_map<TensorId, Leaf> leaves_;
+  HeldTensors gradients_;
+};
+
+}  // namespace nanscope::torch_adapter

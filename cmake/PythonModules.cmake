@@ -1,0 +1,77 @@
+# nanscope._core and nanscope._torch, both over the one shared core, and how they are installed.
+if(NOT (CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64"))
+  refuse("nanscope needs Linux on x86-64, this is ${CMAKE_SYSTEM_NAME} on ${CMAKE_SYSTEM_PROCESSOR}.")
+endif()
+find_package(Python COMPONENTS Interpreter QUIET)
+if(NOT Python_VERSION MATCHES "^3\\.11\\.")
+  refuse("nanscope needs Python 3.11, this is Python ${Python_VERSION}.")
+endif()
+find_package(Python COMPONENTS Interpreter Development.Module QUIET)
+if(NOT Python_Development.Module_FOUND)
+  refuse("nanscope needs the headers of Python 3.11 to build: apt-get install python3-dev")
+endif()
+include(Torch)
+
+execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE nanobind_missing)
+if(nanobind_missing)
+  refuse("nanscope needs nanobind to build: pip install nanobind==3.1.0")
+endif()
+find_package(nanobind CONFIG REQUIRED)
+
+if(NOT TARGET nanscope_core)
+  return()
+endif()
+
+# NOMINSIZE: nanobind would choose -Os.
+function(add_python_module name)
+  nanobind_add_module(${name} NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${ARGN})
+  target_compile_options(${name} PRIVATE ${warnings} -fvisibility=hidden)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")  # "adapters/python/x.h"
+  target_link_libraries(${name} PRIVATE nanscope_core)
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS ${name} LIBRARY DESTINATION nanscope COMPONENT nanscope)
+endfunction()
+
+file(GLOB binding_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/adapters/python/*.cc")
+if(binding_sources)
+  add_python_module(_core ${binding_sources})
+  nanobind_add_stub(_core_stub MODULE _core OUTPUT _core.pyi
+    PYTHON_PATH "$<TARGET_FILE_DIR:_core>" DEPENDS _core)
+  install(FILES "${PROJECT_BINARY_DIR}/_core.pyi" DESTINATION nanscope COMPONENT nanscope)
+endif()
+
+file(GLOB adapter_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/adapters/torch/*.cc")
+if(adapter_sources)
+  add_python_module(_torch ${adapter_sources})
+  # The trampolines find a Hook's members by their offsets, which g++ knows for any class.
+  target_compile_options(_torch PRIVATE -O2 -Wno-invalid-offsetof)
+  target_compile_definitions(_torch PRIVATE NDEBUG)
+  target_link_libraries(_torch PRIVATE nanscope_torch fmt::fmt-header-only)
+
+  # The ABI classes of the kernels, read from torch's own headers.
+  set(rows_generator "${PROJECT_SOURCE_DIR}/adapters/torch/generate_rows.py")
+  file(GLOB has_rows_generator CONFIGURE_DEPENDS "${rows_generator}")
+  if(has_rows_generator)
+    set(rows "${PROJECT_BINARY_DIR}/generated/rows.inc")
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
+    add_custom_command(OUTPUT "${rows}"
+      COMMAND "${Python_EXECUTABLE}" -I "${rows_generator}" "${torch_dir}/include" "${rows}"
+      DEPENDS "${rows_generator}" "${torch_dir}/version.py" VERBATIM)
+    target_sources(_torch PRIVATE "${rows}")
+    target_include_directories(_torch PRIVATE "${PROJECT_BINARY_DIR}/generated")
+  endif()
+endif()
+
+install(TARGETS nanscope_core LIBRARY DESTINATION nanscope COMPONENT nanscope)
+if(EXISTS "${PROJECT_SOURCE_DIR}/docs/causes")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/causes" DESTINATION nanscope COMPONENT nanscope)
+endif()
+
+# What a wheel needs; scikit-build-core builds this and not the tests.
+add_custom_target(nanscope_package DEPENDS nanscope_core)
+foreach(module _core _core_stub _torch)
+  if(TARGET ${module})
+    add_dependencies(nanscope_package ${module})
+  endif()
+endforeach()

@@ -1,0 +1,24 @@
+# nanscope_tests: every *_test.cc beside the code. scan_bench: every bench/*_bench.cc.
+find_debian_package(GTest libgmock-dev)
+find_debian_package(benchmark libbenchmark-dev)
+enable_testing()
+
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/src/*_test.cc" "${PROJECT_SOURCE_DIR}/tests/*_test.cc")
+if(test_sources AND TARGET nanscope_core)
+  add_executable(nanscope_tests ${test_sources})
+  target_compile_options(nanscope_tests PRIVATE ${warnings})
+  target_compile_definitions(nanscope_tests PRIVATE
+    NANSCOPE_VERSION="${PROJECT_VERSION}" NANSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(nanscope_tests PRIVATE
+    nanscope_core fmt::fmt-header-only CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
+  add_test(NAME nanscope_tests COMMAND nanscope_tests)
+endif()
+
+file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*_bench.cc")
+if(bench_sources AND TARGET nanscope_core)
+  set_instruction_sets(${bench_sources})
+  add_executable(scan_bench ${bench_sources})
+  target_compile_options(scan_bench PRIVATE ${warnings})
+  target_link_libraries(scan_bench PRIVATE nanscope_core benchmark::benchmark benchmark::benchmark_main)
+endif()

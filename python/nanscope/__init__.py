@@ -1,0 +1,10 @@
+"""nanscope finds the first operation that made a NaN or Inf in a PyTorch program, and says why."""
+
+
+def __getattr__(name: str) -> str:
+    # Asked for by few; the shared library is not loaded for it at import.
+    if name == "__version__":
+        from nanscope import _core
+
+        return _core.__version__
+    raise AttributeError(f"module 'nanscope' has no attribute {name!r}")

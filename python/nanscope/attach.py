@@ -1,0 +1,174 @@
+"""Puts the watch into torch, without a change to the program.
+
+The kernels are wrapped by the C++ adapter. What no kernel shows is told by hooks that torch itself
+offers (optimizer steps, module registration) and by a few stand-ins. A stand-in is a C function or
+a descriptor that returns the original: a traceback of the program never shows a frame of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from importlib.abc import Loader, MetaPathFinder
+
+from nanscope import support
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+class Stop(BaseException):
+    """Ends the program where a non-finite value did harm, as Ctrl-C would."""
+
+
+class _Watched(MetaPathFinder):
+    """Calls back once torch has been imported; then it is gone from sys.meta_path."""
+
+    def __init__(self, then: Callable[[ModuleType], None]) -> None:
+        self.then = then
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        import importlib.util
+
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Then(spec.loader, self.then)
+        return spec
+
+
+class _Then(Loader):
+    """The loader of torch, and something to do when it is done."""
+
+    def __init__(self, loader: Loader, then: Callable[[ModuleType], None]) -> None:
+        self.loader = loader
+        self.then = then
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.then(module)
+
+    def __getattr__(self, name: str):
+        return getattr(self.loader, name)
+
+
+def when_torch_is_imported(then: Callable[[ModuleType], None]) -> None:
+    if "torch" in sys.modules:
+        then(sys.modules["torch"])
+    else:
+        sys.meta_path.insert(0, _Watched(then))
+
+
+class _Noted:
+    """A method that is noted when it is taken from an object, and then is the original."""
+
+    def __init__(self, original: object, note: Callable[[object], None]) -> None:
+        self.original = original
+        self.note = note
+        self.__doc__ = getattr(original, "__doc__", None)
+        self.__name__ = getattr(original, "__name__", "")
+
+    def __get__(self, instance: object, owner: type | None = None):
+        if instance is not None:
+            self.note(instance)
+        return self.original.__get__(instance, owner)
+
+    def __getattr__(self, name: str):
+        return getattr(self.original, name)
+
+    def __call__(self, *args, **kwargs):
+        if args:
+            self.note(args[0])
+        return self.original(*args, **kwargs)
+
+
+class _Optimizers:
+    """Optimizers as they are made; their parameters are told once they have some."""
+
+    def __init__(self, adapter: ModuleType) -> None:
+        self.adapter = adapter
+        self.new: list[weakref.ref] = []
+        self.seen: weakref.WeakSet = weakref.WeakSet()
+
+    def made(self, optimizer: object) -> None:
+        if optimizer not in self.seen:
+            self.seen.add(optimizer)
+            self.new.append(weakref.ref(optimizer))
+
+    def tell_new(self) -> None:
+        if not self.new:
+            return
+        waiting, self.new = self.new, []
+        for reference in waiting:
+            optimizer = reference()
+            if optimizer is not None and getattr(optimizer, "param_groups", None):
+                self.adapter.optimizer_made(optimizer)
+
+    def dropped(self, optimizer: object) -> None:
+        self.tell_new()
+        if getattr(optimizer, "param_groups", None):
+            self.adapter.gradients_dropped(optimizer)
+
+
+def attach(torch: ModuleType, main_file: str | None) -> ModuleType | str:
+    """Installs and switches the watch on; the adapter, or a sentence that says why not."""
+    problem = support.torch_problem(torch.__version__)
+    if problem is not None:
+        return problem
+    try:
+        from nanscope import _torch as adapter
+    except ImportError as error:
+        return f"nanscope's torch adapter cannot be loaded, install nanscope again: {error}"
+    from nanscope import story
+    from nanscope.stack import is_user_code
+
+    storyteller = story.Storyteller(main_file, adapter.storage_number)
+    adapter.configure(
+        lambda filename: is_user_code(filename, main_file),
+        torch.optim.Optimizer,
+        os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
+        storyteller.describe,
+        storyteller.name_of_storage,
+        Stop,
+    )
+    adapter.install()
+    _hook(torch, adapter)
+    adapter.watch(True)
+    return adapter
+
+
+def _hook(torch: ModuleType, adapter: ModuleType) -> None:
+    from torch.nn.modules import module as modules
+    from torch.optim import optimizer as optim
+
+    optimizers = _Optimizers(adapter)
+    # Backward: both backward() and grad() end in this function.
+    adapter.take_engine(torch.autograd._engine_run_backward, optimizers.tell_new)
+    torch.autograd._engine_run_backward = adapter.run_backward
+    torch.autograd.graph._engine_run_backward = adapter.run_backward
+
+    optim.register_optimizer_step_pre_hook(adapter.step_pre_hook)
+    optim.register_optimizer_step_post_hook(adapter.step_post_hook)
+    Optimizer = torch.optim.Optimizer
+    Optimizer.__init__ = _Noted(Optimizer.__init__, optimizers.made)
+    Optimizer.zero_grad = _Noted(Optimizer.zero_grad, optimizers.dropped)
+
+    modules.register_module_parameter_registration_hook(adapter.register_parameter)
+    modules.register_module_buffer_registration_hook(adapter.register_buffer)
+
+    # Values that go to Python.
+    torch.Tensor.numpy = _Noted(torch.Tensor.numpy, adapter.host_read)
+    torch.Tensor.tolist = _Noted(torch.Tensor.tolist, adapter.host_read)
+    import torch._tensor_str as printing
+
+    adapter.take_printer(printing._str)
+    printing._str = adapter.print_tensor

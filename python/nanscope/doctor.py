@@ -1,0 +1,62 @@
+"""`nanscope doctor`: what is installed, what will be watched here, and why something will not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+
+from nanscope import support
+
+NOT_WATCHED = (
+    "float8 results, sparse, quantized and nested tensors, other devices than the CPU, "
+    "regions compiled by torch.compile, and other processes"
+)
+
+
+def examine() -> tuple[int, str]:
+    """Exit status and text."""
+    lines = [f"nanscope {_version('nanscope')}", f"python   {platform.python_version()}"]
+    problem = support.platform_problem()
+    version = _version("torch")
+    lines.append(f"torch    {version or 'not installed'}")
+    if problem is None and version is None:
+        problem = f"torch is not installed here: pip install torch=={support.TORCH}.0"
+    if problem is None:
+        problem = support.torch_problem(version)
+    if problem is None:
+        problem = _load()
+    if problem is not None:
+        return 1, "\n".join([*lines, f"not watched: {problem}"]) + "\n"
+    lines.append(f"watched: {_load_counts()}")
+    lines.append(f"not watched, and counted when it happens: {NOT_WATCHED}")
+    return 0, "\n".join(lines) + "\n"
+
+
+def carry_out() -> int:
+    status, text = examine()
+    sys.stdout.write(text)
+    return status
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _load() -> str | None:
+    try:
+        import torch  # noqa: F401
+        from nanscope import _torch  # noqa: F401
+    except ImportError as error:
+        return f"the adapter cannot be loaded: {error}"
+    return None
+
+
+def _load_counts() -> str:
+    from nanscope import _torch
+
+    typed, boxed, others = _torch.install()
+    return f"{typed + boxed:,} kernels of torch, {others} of other libraries, on the CPU"

@@ -1,0 +1,89 @@
+"""Answers the adapter's question about a stack: which source, which module, which names."""
+
+from __future__ import annotations
+
+import sys
+
+from nanscope import source
+from nanscope.stack import display_path, split_stack, visible
+
+FIELDS = ("file", "line", "end_line", "col", "end_col", "code", "function", "source", "remark")
+MOST_FRAMES = 32
+NOWHERE = dict.fromkeys(FIELDS[:1] + FIELDS[5:7] + FIELDS[8:], "") | dict.fromkeys(FIELDS[1:5], 0)
+
+
+class Storyteller:
+    """Reads source for findings; asked only when something was found."""
+
+    def __init__(self, main_file: str | None, storage_number) -> None:
+        self.main_file = main_file
+        self.storage_number = storage_number
+        self.sites: dict[tuple[int, int], source.Site] = {}
+
+    def describe(self, frames, op, node, arguments) -> dict:
+        """Of the frames, innermost first: (code, offset, address of `self` in a forward)."""
+        pairs = [(code, offset) for code, offset, _ in frames]
+        own, library = split_stack(pairs, self.main_file)
+        site = self._locate(*pairs[own]) if own is not None else None
+        library_site = self._locate(*pairs[library]) if library is not None else None
+        own_index = own if own is not None else 0
+        inner = [code for code, _ in reversed(pairs[:own_index])]
+        return {
+            "site": self._fields(site),
+            "library_site": self._fields(library_site) if library_site else None,
+            "stack": [self._frame(*pairs[i]) for i in visible(pairs)[:MOST_FRAMES]],
+            "module": self._module(frames),
+            "names": self._names(site, inner, op, node, arguments),
+        }
+
+    def _locate(self, code, offset) -> source.Site:
+        key = (id(code), offset)
+        if key not in self.sites:
+            self.sites[key] = source.locate(code, offset)
+        return self.sites[key]
+
+    @staticmethod
+    def _fields(site) -> dict:
+        if site is None:
+            return NOWHERE | {"source": []}
+        return {name: getattr(site, name) for name in FIELDS}
+
+    def _frame(self, code, offset) -> tuple[str, int, str]:
+        line = next(
+            (start for first, last, start in code.co_lines() if first <= offset < last and start),
+            code.co_firstlineno,
+        )
+        return display_path(code.co_filename), line, code.co_name
+
+    def _module(self, frames) -> str | None:
+        addresses = [address for _, _, address in reversed(frames) if address]
+        if not addresses:
+            return None
+        from nanscope import modules
+
+        return modules.path_by_address(addresses, vars(sys.modules["__main__"]))
+
+    def _names(self, site, inner, op, node, arguments) -> list[str | None]:
+        if site is None or not site.expression:
+            return [None] * len(arguments)
+        from nanscope import names
+
+        return names.of_inputs(site.expression, op, node, arguments, inner=inner)
+
+    def name_of_storage(self, number: int) -> str | None:
+        """`net.head.weight`: the parameter, buffer or bare leaf that lives in this storage."""
+        torch = sys.modules["torch"]
+        from nanscope import modules
+
+        spaces = [vars(sys.modules["__main__"]), *modules.live_namespaces()]
+        named = modules.parameter_names(*spaces)
+        for value in self._tensors(torch):
+            if self.storage_number(value) == number and id(value) in named:
+                return named[id(value)]
+        return None
+
+    @staticmethod
+    def _tensors(torch):
+        import gc
+
+        return [value for value in gc.get_objects() if issubclass(type(value), torch.Tensor)]

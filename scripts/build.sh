@@ -1,0 +1,24 @@
+#!/bin/bash
+# Builds into build/ and installs the package into .venv, as `pip install .` would elsewhere.
+#
+# CMake comes first, for its clear messages; pip then packs the same build tree, which takes two
+# seconds and is left out when nothing that is installed has changed.
+set -eu
+cd "$(dirname "$0")/.."
+installed=.venv/.installed
+
+exec 9>build/.build.lock
+flock 9
+
+[ -e build/build.ninja ] || cmake --preset dev
+cmake --build build
+
+# Folders are compared too: a file that was removed is noticed by its folder's time.
+changed=$(find build/*.so python pyproject.toml CMakeLists.txt docs/causes \
+  -name __pycache__ -prune -o -newer "$installed" -print -quit 2>/dev/null || true)
+if [ ! -e "$installed" ] || [ ! -x .venv/bin/nanscope ] || [ -n "$changed" ]; then
+  touch build/.started
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    --no-build-isolation --no-deps --no-index --config-settings=build-dir=build .
+  mv build/.started "$installed"
+fi

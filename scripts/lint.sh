@@ -1,0 +1,22 @@
+#!/bin/bash
+# Form and a short list of likely mistakes. All of it runs; the status says whether all of it passed.
+set -u
+cd "$(dirname "$0")/.."
+scripts/system_packages.sh clang-format-14 clang-tidy-14 || exit 1
+status=0
+
+echo "include rule"
+.venv/bin/python scripts/check_includes.py || status=1
+
+echo "clang-format"
+find include src adapters bench tests \( -name '*.h' -o -name '*.cc' \) -print0 |
+  xargs -0 clang-format-14 --dry-run -Werror || status=1
+
+echo "ruff"
+.venv/bin/ruff check --quiet . || status=1
+
+# Only the core: torch's headers would take minutes. The compiler's own warnings are checked here too.
+echo "clang-tidy"
+find src -name '*.cc' -print0 |
+  xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 --quiet -p build 2> >(grep -v 'warnings generated' >&2) || status=1
+exit $status

@@ -1,0 +1,66 @@
+#!/bin/bash
+# Everything a build and a test need: system packages, .venv, torch, the pinned Python packages.
+#
+# Each stage leaves a stamp in .venv only when it is done, so that a second call is quick and an
+# interrupted one goes on where it stopped. Where pip looks is this machine's own setting.
+set -eu
+cd "$(dirname "$0")/.."
+torch=torch==2.13.0
+requirements=scripts/requirements-dev.txt
+python=.venv/bin/python
+say() { echo "$@" >&2; }
+
+scripts/system_packages.sh g++ cmake ninja-build make \
+  libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev
+
+mkdir -p build
+exec 9>build/.setup.lock
+flock 9
+
+find_python() {
+  for candidate in python3.11 python3 /usr/bin/python3.11; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  say "nanscope needs Python 3.11: put it on PATH as python3.11 or python3."
+  return 1
+}
+
+venv_works() {
+  "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null &&
+    "$python" -m pip --version >/dev/null 2>&1
+}
+
+if [ ! -e .venv/.made ] || [ ! -x "$python" ]; then
+  base=$(find_python)
+  # Debian keeps the two apart from the interpreter; other builds of Python have them.
+  "$base" -c 'import ensurepip' 2>/dev/null || scripts/system_packages.sh python3-venv
+  "$base" -c 'import os, sysconfig, sys
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
+    scripts/system_packages.sh python3-dev
+  if ! venv_works; then
+    say "Making .venv"
+    "$base" -m venv --clear .venv
+  fi
+  touch .venv/.made
+fi
+
+# An install that was cut off can look complete to pip: what it left is tried, and replaced if it fails.
+if [ ! -e .venv/.torch ]; then
+  say "Installing $torch into .venv"
+  "$python" -m pip install --quiet --disable-pip-version-check "$torch"
+  "$python" -c 'import torch' 2>/dev/null ||
+    "$python" -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "$torch"
+  touch .venv/.torch
+fi
+
+if [ ! -e .venv/.packages ] || ! cmp -s "$requirements" .venv/.packages; then
+  say "Installing $requirements into .venv"
+  "$python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
+  "$python" -c 'import hypothesis, jsonschema, libcst, nanobind, numpy, pytest, scipy' 2>/dev/null ||
+    "$python" -m pip install --quiet --disable-pip-version-check --force-reinstall -r "$requirements"
+  cp "$requirements" .venv/.packages.new
+  mv .venv/.packages.new .venv/.packages
+fi

@@ -1,0 +1,30 @@
+// Records to CBOR payloads and back.
+//
+// Keys and words are those of the JSON finding, so a payload explains itself to
+// any CBOR reader. Encoding bounds what a record can grow to; decoding believes
+// nothing: sizes, nesting, types and ranges are checked before use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "capture/records.h"
+
+namespace nanscope {
+
+// Never larger than kMostRecordBytes: long texts and lists are cut, and say so.
+[[nodiscard]] std::string encode(const Program& program);  // secrets in argv are masked
+[[nodiscard]] std::string encode(const Finding& finding);
+[[nodiscard]] std::string encode(const Coverage& coverage);
+
+// Absent keys keep their defaults, unknown ones are ignored. The error names the
+// field, for the reader to wrap: "origin.op is not text".
+[[nodiscard]] Result<Program> decode_program(std::string_view payload);
+[[nodiscard]] Result<Finding> decode_finding(std::string_view payload);
+[[nodiscard]] Result<Coverage> decode_coverage(std::string_view payload);
+
+// A payload as one line of strict JSON, whatever record it is.
+[[nodiscard]] Result<std::string> readable(std::string_view payload);
+
+}  // namespace nanscope

@@ -1,0 +1,140 @@
+// The fields of every record, listed once.
+//
+// The encoder and the decoder are two visitors over these lists, so a field can
+// not be written and then forgotten by the reader. A field added at the end of a
+// struct in records.h gets one line here; older captures simply lack it.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "capture/records.h"
+
+namespace nanscope {
+
+template <class T, class Record>
+concept A = std::same_as<std::remove_cvref_t<T>, Record>;
+
+void fields(auto& visit, A<Site> auto& site) {
+  visit("file", site.file);
+  visit("line", site.line);
+  visit("end_line", site.end_line);
+  visit("col", site.col);
+  visit("end_col", site.end_col);
+  visit("code", site.code);
+  visit("function", site.function);
+  visit("source", site.source);
+  visit("remark", site.remark);
+}
+
+void fields(auto& visit, A<Frame> auto& frame) {
+  visit("file", frame.file);
+  visit("line", frame.line);
+  visit("function", frame.function);
+}
+
+void fields(auto& visit, A<Statistics> auto& statistics) {
+  visit("numel", statistics.numel);
+  visit("nan", statistics.nan);
+  visit("pos_inf", statistics.pos_inf);
+  visit("neg_inf", statistics.neg_inf);
+  visit("zeros", statistics.zeros);
+  visit("negatives", statistics.negatives);
+  visit("subnormals", statistics.subnormals);
+  visit("min", statistics.min);
+  visit("max", statistics.max);
+  visit("mean", statistics.mean);
+}
+
+void fields(auto& visit, A<TensorFacts> auto& tensor) {
+  visit("name", tensor.name);
+  visit("dtype", tensor.dtype);
+  visit("shape", tensor.shape);
+  visit("statistics", tensor.statistics);
+  visit("at_index", tensor.at_index);
+  visit("remark", tensor.remark);
+  visit("argument", tensor.argument);
+  visit("feeding", tensor.feeding);
+}
+
+void fields(auto& visit, A<ScalarFact> auto& scalar) {
+  visit("name", scalar.name);
+  visit("value", scalar.value);
+}
+
+void fields(auto& visit, A<Origin> auto& origin) {
+  visit("kind", origin.kind);
+  visit("phase", origin.phase);
+  visit("op", origin.op);
+  visit("node", origin.node);
+  visit("site", origin.site);
+  visit("library_site", origin.library_site);
+  visit("stack", origin.stack);
+  visit("module", origin.module);
+  visit("step", origin.step);
+  visit("rank", origin.rank);
+  visit("worker", origin.worker);
+  visit("output", origin.output);
+  visit("indices", origin.indices);
+  visit("value", origin.value);
+  visit("nan", origin.nan);
+  visit("pos_inf", origin.pos_inf);
+  visit("neg_inf", origin.neg_inf);
+  visit("numel", origin.numel);
+  visit("per_element", origin.per_element);
+}
+
+void fields(auto& visit, A<Harm> auto& harm) {
+  visit("kind", harm.kind);
+  visit("site", harm.site);
+  visit("step", harm.step);
+  visit("name", harm.name);
+  visit("text", harm.text);
+}
+
+void fields(auto& visit, A<Link> auto& link) {
+  visit("op", link.op);
+  visit("site", link.site);
+  visit("phase", link.phase);
+  visit("role", link.role);
+}
+
+void fields(auto& visit, A<Finding> auto& finding) {
+  visit("level", finding.level);
+  visit("origin", finding.origin);
+  visit("harm", finding.harm);
+  visit("chain", finding.chain);
+  visit("chain_truncated", finding.chain_truncated);
+  visit("inputs", finding.inputs);
+  visit("outputs", finding.outputs);
+  visit("scalars", finding.scalars);
+  visit("count", finding.count);
+  visit("exact", finding.exact);
+  visit("inputs_left_out", finding.inputs_left_out);
+}
+
+void fields(auto& visit, A<Program> auto& program) {
+  visit("argv", program.argv);
+  visit("python", program.python);
+  visit("torch", program.torch);
+  visit("mode", program.mode);
+  visit("pid", program.pid);
+  visit("host", program.host);
+  visit("exit_status", program.exit_status);
+  visit("ended", program.ended);
+}
+
+void fields(auto& visit, A<NotWatched> auto& gap) {
+  visit("what", gap.what);
+  visit("why", gap.why);
+  visit("count", gap.count);
+}
+
+void fields(auto& visit, A<Coverage> auto& coverage) {
+  visit("ops_watched", coverage.ops_watched);
+  visit("bytes_scanned", coverage.bytes_scanned);
+  visit("steps", coverage.steps);
+  visit("not_watched", coverage.not_watched);
+}
+
+}  // namespace nanscope

@@ -1,0 +1,58 @@
+// The command line: every verb is parsed here, and the readers are carried out.
+//
+// `run` and `doctor` need the program's Python; they come back as plain requests for
+// the caller to carry out. Nothing is printed and nothing exits here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nanscope {
+
+// What the caller knows about where the output goes.
+struct Terminal {
+  int columns = 0;  // 0: unknown
+  bool stdout_is_tty = false;
+  bool stderr_is_tty = false;
+  bool no_color = false;  // NO_COLOR is set, or TERM is dumb
+};
+
+struct RunRequest {
+  enum class Kind { kScript, kModule, kCode };
+
+  Kind kind = Kind::kScript;
+  std::string target;                 // path, module name, or code
+  std::vector<std::string> args;      // the program's own, untouched
+  std::optional<std::string> output;  // -o; absent: default_capture_name
+  bool force = false;
+  std::optional<std::string> json;  // "-" is stdout
+  bool keep_going = false;
+  std::optional<std::int64_t> steps;
+  bool quiet = false;
+  bool verbose = false;
+  bool color = false;  // on stderr
+};
+
+struct Outcome {
+  int status = 0;
+  std::string out{};  // for stdout
+  std::string err{};  // for stderr
+  std::optional<RunRequest> run{};
+  bool doctor = false;
+  // The common options, for `doctor`.
+  bool quiet = false;
+  bool verbose = false;
+  bool color = false;
+};
+
+// argv[0] is the program's name, as the system gives it.
+[[nodiscard]] Outcome command_line(const std::vector<std::string>& argv, const Terminal& terminal);
+
+// nanscope-train.1234.nsc
+[[nodiscard]] std::string default_capture_name(const RunRequest& request, std::int64_t pid);
+
+[[nodiscard]] const char* version();
+
+}  // namespace nanscope

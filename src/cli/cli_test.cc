@@ -1,0 +1,285 @@
+#include "cli/cli.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "capture/format.h"
+#include "capture/sample.h"
+#include "capture/writer.h"
+
+namespace nanscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "nanscope-cli-XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    before_ = fs::current_path();
+    fs::current_path(folder_);
+    std::ofstream("train.py") << "pass\n";
+  }
+  void TearDown() override {
+    fs::current_path(before_);
+    fs::remove_all(folder_);
+  }
+
+  static Outcome call(Words words, const Terminal& terminal = {}) {
+    words.insert(words.begin(), "nanscope");
+    return command_line(words, terminal);
+  }
+  static RunRequest run(Words words) {
+    words.insert(words.begin(), "run");
+    const Outcome outcome = call(words);
+    EXPECT_TRUE(outcome.run.has_value()) << outcome.err;
+    return outcome.run.value_or(RunRequest{});
+  }
+  static void write_capture(const std::string& path) {
+    Result<CaptureWriter> writer = CaptureWriter::create(path, false);
+    (void)writer.value().append(sample::program());
+    (void)writer.value().append(sample::log_of_zero());
+    (void)writer.value().append(sample::coverage());
+    (void)writer.value().finish();
+  }
+
+  std::string folder_;
+  fs::path before_;
+};
+
+TEST_F(CommandLine, AloneItPrintsHelp) {
+  const Outcome outcome = call({});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.out.find("nanscope run train.py"), std::string::npos);
+  EXPECT_EQ(command_line({}, {}).status, 2);
+}
+
+TEST_F(CommandLine, HelpAndVersion) {
+  EXPECT_EQ(call({"-h"}).status, 0);
+  EXPECT_EQ(call({"--help"}).out, call({"-h"}).out);
+  EXPECT_EQ(call({"--version"}).out, std::string("nanscope ") + version() + "\n");
+  for (const char* verb : {"run", "show", "dump", "doctor"}) {
+    const Outcome help = call({verb, "-h"});
+    EXPECT_EQ(help.status, 0) << verb;
+    EXPECT_TRUE(help.out.starts_with(std::string("usage: nanscope ") + verb)) << help.out;
+    EXPECT_NE(help.out.find("example:\n  nanscope "), std::string::npos) << verb;
+    EXPECT_EQ(help.err, "");
+    EXPECT_FALSE(help.run.has_value());
+    EXPECT_FALSE(help.doctor);
+  }
+}
+
+TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
+  const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
+  for (const char* absent : {"--html", "--mode", "--raise", "--strict", "--pdb", "--layer", "fix",
+                             "export", "scan ", "explain"})
+    EXPECT_EQ(help.find(absent), std::string::npos) << absent;
+  EXPECT_EQ(call({"run", "--strict", "train.py"}).status, 2);
+  EXPECT_EQ(call({"fix", "train.py"}).status, 2);
+}
+
+TEST_F(CommandLine, EverythingAfterTheScriptIsTheScripts) {
+  const RunRequest request = run({"-q", "train.py", "-o", "x", "--json", "--", "-h", "-v", ""});
+  EXPECT_EQ(request.kind, RunRequest::Kind::kScript);
+  EXPECT_EQ(request.target, "train.py");
+  EXPECT_EQ(request.args, (Words{"-o", "x", "--json", "--", "-h", "-v", ""}));
+  EXPECT_TRUE(request.quiet);
+  EXPECT_FALSE(request.verbose);
+  EXPECT_FALSE(request.output.has_value());
+}
+
+TEST_F(CommandLine, ModuleCodeAndDashes) {
+  EXPECT_EQ(run({"-m", "pkg.train", "-q"}).kind, RunRequest::Kind::kModule);
+  EXPECT_EQ(run({"-m", "pkg.train", "-q"}).target, "pkg.train");
+  EXPECT_EQ(run({"-m", "pkg.train", "-q"}).args, Words{"-q"});
+  EXPECT_FALSE(run({"-m", "pkg.train", "-q"}).quiet);
+  EXPECT_EQ(run({"-mpkg"}).target, "pkg");
+  EXPECT_EQ(run({"-c", "import x; x.y()", "-m"}).kind, RunRequest::Kind::kCode);
+  EXPECT_EQ(run({"-c", "import x; x.y()", "-m"}).target, "import x; x.y()");
+  EXPECT_EQ(run({"-c", "import x; x.y()", "-m"}).args, Words{"-m"});
+  EXPECT_EQ(run({"-v", "--", "train.py", "--", "a"}).args, (Words{"--", "a"}));
+}
+
+TEST_F(CommandLine, EveryOption) {
+  const RunRequest request = run({"-o", "a.nsc", "-f", "--json", "b.json", "--keep-going",
+                                  "--steps", "12", "-q", "-v", "--no-color", "train.py"});
+  EXPECT_EQ(request.output, "a.nsc");
+  EXPECT_TRUE(request.force);
+  EXPECT_EQ(request.json, "b.json");
+  EXPECT_TRUE(request.keep_going);
+  EXPECT_EQ(request.steps, 12);
+  EXPECT_TRUE(request.quiet);
+  EXPECT_TRUE(request.verbose);
+  EXPECT_FALSE(request.color);
+  EXPECT_EQ(run({"-oa.nsc", "train.py"}).output, "a.nsc");
+  EXPECT_EQ(run({"-qfo", "a.nsc", "train.py"}).output, "a.nsc");
+  EXPECT_EQ(run({"--output=a.nsc", "train.py"}).output, "a.nsc");
+  EXPECT_EQ(run({"-o", "a", "-o", "b", "-v", "-v", "train.py"}).output, "b");
+  EXPECT_EQ(run({"-q", "--json", "-", "train.py"}).json, "-");
+}
+
+TEST_F(CommandLine, BadUsageIsOneSentence) {
+  struct Bad {
+    Words words;
+    const char* err;
+  };
+  const Bad all[] = {
+      {{"run"},
+       "nanscope run: there is no program to run: give a script, -m module or -c code. `nanscope "
+       "run -h` shows how it is used.\n"},
+      {{"run", "-m"},
+       "nanscope run: -m needs the name of a module. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "-c"},
+       "nanscope run: -c needs some code. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "-"},
+       "nanscope run: a program from standard input cannot be watched; give a script. `nanscope "
+       "run -h` shows how it is used.\n"},
+      {{"run", "none.py"},
+       "nanscope run: none.py does not exist. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "--bogus", "train.py"},
+       "nanscope run: there is no option --bogus. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "-x", "train.py"},
+       "nanscope run: there is no option -x. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "train.py", "-o"}, nullptr},
+      {{"run", "-o"},
+       "nanscope run: --output needs a FILE. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "--steps", "0", "train.py"},
+       "nanscope run: --steps needs a whole number above 0, not 0. `nanscope run -h` shows how it "
+       "is used.\n"},
+      {{"run", "--steps", "ten", "train.py"},
+       "nanscope run: --steps needs a whole number above 0, not ten. `nanscope run -h` shows how "
+       "it is used.\n"},
+      {{"run", "--json", "-", "train.py"},
+       "nanscope run: --json - writes to stdout, which belongs to the program; use it with -q. "
+       "`nanscope run -h` shows how it is used.\n"},
+      {{"run", "-o", "x", "--json", "x", "train.py"},
+       "nanscope run: -o and --json name the same file. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "-o", "no/x.nsc", "train.py"},
+       "nanscope: The folder no does not exist; no/x.nsc was not written. Make the folder, or use "
+       "-o to name another file.\n"},
+      {{"show"}, "nanscope show: CAPTURE is required. `nanscope show -h` shows how it is used.\n"},
+      {{"show", "a", "b"},
+       "nanscope show: b is one argument too many. `nanscope show -h` shows how it is used.\n"},
+      {{"show", "none.nsc"}, "nanscope: none.nsc does not exist.\n"},
+      {{"dump", "train.py"}, "nanscope: train.py is not a nanscope capture.\n"},
+      {{"frobnicate"}, "nanscope: there is no verb frobnicate. `nanscope -h` lists them.\n"},
+      {{"--frob"}, "nanscope: there is no option --frob. `nanscope -h` lists what there is.\n"},
+      {{"train.py"}, "nanscope: train.py is not a verb. To watch it: nanscope run train.py\n"},
+      {{"doctor", "now"},
+       "nanscope doctor: now is one argument too many. `nanscope doctor -h` shows how it is "
+       "used.\n"},
+  };
+  for (const Bad& bad : all) {
+    const Outcome outcome = call(bad.words);
+    if (bad.err == nullptr) {
+      EXPECT_TRUE(outcome.run.has_value());
+      continue;
+    }
+    EXPECT_EQ(outcome.status, 2) << bad.err;
+    EXPECT_EQ(outcome.err, bad.err);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_FALSE(outcome.run.has_value());
+  }
+}
+
+TEST_F(CommandLine, AnExistingCaptureIsRefusedBeforeAnythingStarts) {
+  write_capture("old.nsc");
+  const Outcome refused = call({"run", "-o", "old.nsc", "train.py"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.err,
+            "nanscope: old.nsc exists; nothing was written. Use -f to replace it, or -o to name "
+            "another file.\n");
+  EXPECT_FALSE(refused.run.has_value());
+  EXPECT_TRUE(run({"-f", "-o", "old.nsc", "train.py"}).force);
+}
+
+TEST_F(CommandLine, Colour) {
+  Terminal terminal;
+  terminal.stderr_is_tty = true;
+  EXPECT_TRUE(call({"run", "train.py"}, terminal).run->color);
+  EXPECT_FALSE(call({"run", "--no-color", "train.py"}, terminal).run->color);
+  terminal.no_color = true;
+  EXPECT_FALSE(call({"run", "train.py"}, terminal).run->color);
+
+  write_capture("run.nsc");
+  EXPECT_EQ(call({"show", "run.nsc"}).out.find('\x1b'), std::string::npos);
+  Terminal colour;
+  colour.stdout_is_tty = true;
+  EXPECT_NE(call({"show", "run.nsc"}, colour).out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(CommandLine, Show) {
+  write_capture("run.nsc");
+  const Outcome outcome = call({"show", "run.nsc"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(outcome.out.starts_with("nanscope: error: train.py:41:18: aten::log made -inf\n"));
+  EXPECT_NE(call({"show", "-v", "run.nsc"}).out.find("Looked at and dropped"), std::string::npos);
+  EXPECT_EQ(call({"show", "-q", "run.nsc"}).out,
+            "error: train.py:41:18: aten::log made -inf\n"
+            "  log_of_zero (certain): `p` is 0 at [2, 5] (3 of 64 elements are zero), and log(0) "
+            "is -inf.\n");
+}
+
+TEST_F(CommandLine, Dump) {
+  write_capture("run.nsc");
+  const Outcome outcome = call({"dump", "run.nsc"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(outcome.out.starts_with("{\"offset\":16,\"type\":\"program\",\"length\":"))
+      << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4);
+  EXPECT_NE(outcome.out.find("\"type\":\"end\",\"length\":1,\"payload\":{}}"), std::string::npos);
+  EXPECT_NE(outcome.out.find("\"value\":\"-inf\""), std::string::npos);
+  EXPECT_EQ(call({"dump", "-q", "run.nsc"}).out.find("payload"), std::string::npos);
+  EXPECT_NE(call({"dump", "-v", "run.nsc"}).out.find("\"crc\":\""), std::string::npos);
+}
+
+TEST_F(CommandLine, DumpShowsWhatLiesBeforeTheDamage) {
+  write_capture("run.nsc");
+  const auto size = fs::file_size("run.nsc");
+  fs::resize_file("run.nsc", size - 1);
+  Outcome outcome = call({"dump", "run.nsc"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 3);
+  EXPECT_EQ(outcome.err, "nanscope: run.nsc was cut off after these records.\n");
+  {
+    std::fstream file("run.nsc", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size) - 30);
+    file.put('!');
+  }
+  outcome = call({"dump", "run.nsc"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("is damaged"), std::string::npos);
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 2);
+}
+
+TEST_F(CommandLine, Doctor) {
+  const Outcome outcome = call({"doctor", "-v"});
+  EXPECT_TRUE(outcome.doctor);
+  EXPECT_TRUE(outcome.verbose);
+  EXPECT_EQ(outcome.status, 0);
+}
+
+TEST(DefaultCaptureName, IsMadeOfTheProgramAndItsNumber) {
+  RunRequest request;
+  request.target = "jobs/train.py";
+  EXPECT_EQ(default_capture_name(request, 1234), "nanscope-train.1234.nsc");
+  request.target = "package/";
+  EXPECT_EQ(default_capture_name(request, 1), "nanscope-package.1.nsc");
+  request.kind = RunRequest::Kind::kModule;
+  request.target = "pkg.train";
+  EXPECT_EQ(default_capture_name(request, 1), "nanscope-pkg.train.1.nsc");
+  request.kind = RunRequest::Kind::kCode;
+  request.target = "import x";
+  EXPECT_EQ(default_capture_name(request, 1), "nanscope-code.1.nsc");
+}
+
+}  // namespace
+}  // namespace nanscope

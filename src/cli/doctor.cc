@@ -1,0 +1,25 @@
+// nanscope doctor: what will be watched here. Needs Python; parsed here only.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/verb.h"
+
+namespace nanscope::cli {
+namespace {
+
+Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
+  Options options(kDoctor, {"doctor [options]"}, "  nanscope doctor");
+  if (std::optional<Outcome> answer = options.parse(arguments)) return *answer;
+  return {.doctor = true,
+          .quiet = options.manner().quiet,
+          .verbose = options.manner().verbose,
+          .color = terminal.stdout_is_tty && !terminal.no_color && !options.manner().no_color};
+}
+
+}  // namespace
+
+const Verb kDoctor{"doctor",
+                   "Says what is installed, what will be watched here, and what will not and why.",
+                   carry_out};
+
+}  // namespace nanscope::cli

@@ -1,0 +1,62 @@
+// What every verb's file gives, and what they share. A verb is one file and one line in
+// the list of cli.cc.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/cli.h"
+
+namespace nanscope::cli {
+
+using Arguments = std::vector<std::string>;
+
+struct Verb {
+  const char* name;
+  const char* summary;  // for the list of verbs
+  Outcome (*carry_out)(const Arguments& arguments, const Terminal& terminal);
+};
+
+extern const Verb kRun;
+extern const Verb kShow;
+extern const Verb kDump;
+extern const Verb kDoctor;
+
+// -q, -v, --no-color: every verb has them.
+struct Manner {
+  bool quiet = false;
+  bool verbose = false;
+  bool no_color = false;
+};
+
+// A verb's options, its -h, and what -h prints.
+class Options {
+ public:
+  // `usage` has one line per form, without the leading "nanscope".
+  Options(const Verb& verb, std::vector<std::string> usage, std::string example);
+
+  CLI::App& app() { return app_; }
+  // What -q and -v mean to this verb.
+  void manner_means(const char* quiet, const char* verbose);
+  [[nodiscard]] const Manner& manner() const { return manner_; }
+  // Nothing if the arguments are fine; else the answer: help, or what is wrong.
+  [[nodiscard]] std::optional<Outcome> parse(const Arguments& arguments);
+  [[nodiscard]] Outcome bad_usage(const std::string& sentence) const;
+
+ private:
+  [[nodiscard]] std::string help() const;
+  [[nodiscard]] std::string complaint(const CLI::ParseError& error) const;
+
+  const Verb& verb_;
+  std::vector<std::string> usage_;
+  std::string example_;
+  CLI::App app_;
+  Manner manner_;
+};
+
+[[nodiscard]] Outcome failed(const Error& error);
+
+}  // namespace nanscope::cli

@@ -1,0 +1,103 @@
+// The list of families, and how one cause is picked from their opinions.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "diagnose/cause.h"
+#include "diagnose/family.h"
+#include "diagnose/phrase.h"
+
+// Adding a family is adding its file and one line here. The order is from the
+// special to the general: of two that are equally sure, the first is the cause.
+#define NANSCOPE_FAMILIES(family)                                                        \
+  family(memory) family(constant) family(input_data) family(unwatched) family(optimizer) \
+      family(empty_reduction) family(softmax) family(square_root) family(logarithm)      \
+          family(division) family(exponential) family(overflow)
+
+namespace nanscope {
+namespace diagnosis {
+
+#define NANSCOPE_DECLARE(family) void family(const Facts& facts, Opinions& opinions);
+NANSCOPE_FAMILIES(NANSCOPE_DECLARE)
+#undef NANSCOPE_DECLARE
+
+namespace {
+
+#define NANSCOPE_LIST(family) &family,
+constexpr Family kFamilies[] = {NANSCOPE_FAMILIES(NANSCOPE_LIST)};
+#undef NANSCOPE_LIST
+
+// The first that is certain, else the first that is likely, else none.
+Opinions::const_iterator best_of(const Opinions& opinions) {
+  for (const auto stand : {Opinion::Stand::kCertain, Opinion::Stand::kLikely}) {
+    const auto found = std::find_if(opinions.begin(), opinions.end(),
+                                    [&](const Opinion& o) { return o.stand == stand; });
+    if (found != opinions.end()) return found;
+  }
+  return opinions.end();
+}
+
+Cause::Other dropped(const Opinion& opinion) {
+  const bool possible = opinion.stand != Opinion::Stand::kRuledOut;
+  return {opinion.id, possible ? "possible, but less sure: " + opinion.sentence : opinion.sentence};
+}
+
+constexpr std::size_t kMostLooks = 8;
+
+// What was looked at, so that the reader can go on from here.
+Cause unknown(const Facts& facts) {
+  Cause cause;
+  cause.id = "unknown";
+  cause.sentence = fmt::format("No rule of this version explains why {} gave {}{}.",
+                               facts.origin().op, facts.value(), facts.at());
+  for (const Operand& operand : facts.tensors()) {
+    if (cause.evidence.size() >= kMostLooks) break;
+    cause.evidence.push_back(finite_range(operand));
+    cause.evidence.push_back(values_here(facts, operand));
+  }
+  if (facts.finding().inputs.empty())
+    cause.evidence.push_back("no inputs were recorded for this operation");
+  return cause;
+}
+
+Cause pick(const Facts& facts, const Opinions& opinions) {
+  const auto best = best_of(opinions);
+  Cause cause;
+  if (best == opinions.end()) {
+    cause = unknown(facts);
+  } else {
+    cause.id = best->id;
+    cause.certainty =
+        best->stand == Opinion::Stand::kCertain ? Certainty::kCertain : Certainty::kLikely;
+    cause.sentence = best->sentence;
+    cause.evidence = best->evidence;
+  }
+  if (std::islower(static_cast<unsigned char>(cause.sentence[0])) != 0)
+    cause.sentence[0] = static_cast<char>(std::toupper(cause.sentence[0]));
+  std::erase_if(cause.evidence, [](const std::string& line) { return line.empty(); });
+  for (auto it = opinions.begin(); it != opinions.end(); ++it)
+    if (it != best && it->id != cause.id) cause.others.push_back(dropped(*it));
+  return cause;
+}
+
+}  // namespace
+}  // namespace diagnosis
+
+std::string_view word_of(Certainty certainty) noexcept {
+  return certainty == Certainty::kCertain ? "certain" : "likely";
+}
+
+Cause diagnose(const Finding& finding) {
+  const diagnosis::Facts facts(finding);
+  diagnosis::Opinions opinions;
+  for (const diagnosis::Family family : diagnosis::kFamilies) {
+    family(facts, opinions);
+    // What no op computed is explained by where it came from, never by arithmetic.
+    if (finding.origin.kind != OriginKind::kBirth && !opinions.empty()) break;
+  }
+  return diagnosis::pick(facts, opinions);
+}
+
+}  // namespace nanscope

@@ -1,0 +1,35 @@
+// Why did it happen? One finding in, one cause out.
+//
+// A pure function of the finding: what it needs was computed at the hit. It says
+// `certain` only where the recorded numbers are a proof, and it never guesses:
+// where no rule holds, the cause is `unknown`, with what was looked at.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/records.h"
+
+namespace nanscope {
+
+enum class Certainty : std::uint8_t { kCertain, kLikely };
+
+[[nodiscard]] std::string_view word_of(Certainty certainty) noexcept;
+
+struct Cause {
+  struct Other {
+    std::string id;
+    std::string why_not;
+  };
+
+  std::string id;  // of the catalogue: log_of_zero
+  Certainty certainty = Certainty::kLikely;
+  std::string sentence;               // in the user's own variable names
+  std::vector<std::string> evidence;  // numbers, not adjectives
+  std::vector<Other> others;          // suspects, and why they are not it
+};
+
+[[nodiscard]] Cause diagnose(const Finding& finding);
+
+}  // namespace nanscope

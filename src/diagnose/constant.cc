@@ -1,0 +1,22 @@
+// nan_constant: a nan or inf that the program itself wrote flows into the result.
+
+#include <fmt/format.h>
+
+#include "diagnose/family.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope::diagnosis {
+
+void constant(const Facts& facts, Opinions& opinions) {
+  if (facts.origin().kind != OriginKind::kDeclared) return;
+  std::vector<std::string> evidence{
+      fmt::format("{} wrote {}", facts.origin().op, bad_elements(facts.origin()))};
+  for (const ScalarFact& scalar : facts.finding().scalars)
+    evidence.push_back(fmt::format("its argument {} is {}", scalar.name, scalar.value));
+  opinions.push_back({Opinion::Stand::kCertain, "nan_constant",
+                      fmt::format("{} writes {} as a constant, and arithmetic carried it on.",
+                                  facts.expression(), facts.value()),
+                      evidence});
+}
+
+}  // namespace nanscope::diagnosis

@@ -1,0 +1,116 @@
+// empty_reduction: a reduction over too few elements. The mean of nothing is 0 / 0; so is
+// a loss in which every target is ignored, and the unbiased variance of one element.
+
+#include <fmt/format.h>
+
+#include "diagnose/family.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope::diagnosis {
+namespace {
+
+constexpr const char* kId = "empty_reduction";
+
+void certain(Opinions& opinions, std::string sentence, std::vector<std::string> evidence = {}) {
+  opinions.push_back({Opinion::Stand::kCertain, kId, std::move(sentence), std::move(evidence)});
+}
+
+std::string shape_of(const Operand& x) {
+  return fmt::format("{} has the shape {}", x.name, bracketed(x.tensor->shape));
+}
+
+void mean_of_nothing(const Facts& facts, const Operand& x, Opinions& opinions) {
+  const std::int64_t numel = x.tensor->statistics.numel;
+  if (numel == 0) {
+    certain(opinions,
+            fmt::format("{} has no elements, and the {} of nothing is 0 / 0 = nan.", x.name,
+                        facts.op()),
+            {shape_of(x)});
+  } else if (facts.is_nan()) {
+    opinions.push_back({Opinion::Stand::kRuledOut,
+                        kId,
+                        fmt::format("{} has {}", x.name, plural(numel, "element")),
+                        {}});
+  }
+}
+
+// The sum of squares is divided by count - correction.
+void spread_of_too_few(const Facts& facts, const Operand& x, Opinions& opinions) {
+  const TensorFacts* output = facts.output();
+  const std::int64_t groups = output ? output->statistics.numel : facts.origin().numel;
+  if (groups <= 0) return;
+  const std::int64_t count = x.tensor->statistics.numel / groups;
+  const double correction =
+      facts.scalar("correction").value_or(facts.scalar("unbiased").value_or(1));
+  if (static_cast<double>(count) > correction) {
+    opinions.push_back({Opinion::Stand::kRuledOut,
+                        kId,
+                        fmt::format("it is taken over {}", plural(count, "element")),
+                        {}});
+    return;
+  }
+  certain(opinions,
+          fmt::format("The {} of {} is taken over {}, and it divides by {} - {} = {}.", facts.op(),
+                      x.name, plural(count, "element"), grouped(count), number(correction),
+                      number(static_cast<double>(count) - correction)),
+          {shape_of(x)});
+}
+
+// nll_loss divides by the number (or weight) of the targets that are not ignored.
+void ignored_targets(const Facts& facts, Opinions& opinions) {
+  const std::optional<Operand> target = facts.operand("target", 1, "the target");
+  if (!facts.is_nan() || facts.scalar("reduction").value_or(1) != 1) return;
+  const double ignored = facts.scalar("ignore_index").value_or(-100);
+  if (target && target->tensor) {
+    const Statistics& s = target->tensor->statistics;
+    if (s.numel == 0)
+      return certain(opinions,
+                     fmt::format("{} has no elements, and the mean loss of nothing is 0 / 0 = nan.",
+                                 target->name));
+    if (s.min && s.max && *s.min == ignored && *s.max == ignored)
+      return certain(opinions,
+                     fmt::format("Every target in {} is {}, which is ignored; the mean over the 0 "
+                                 "that are left is nan.",
+                                 target->name, number(ignored)),
+                     {fmt::format("{} of {} are {}", grouped(s.numel), plural(s.numel, "element"),
+                                  number(ignored))});
+    if (s.min && s.max && facts.inputs_finite() && *s.min != ignored && *s.max != ignored) {
+      opinions.push_back(
+          {Opinion::Stand::kRuledOut,
+           kId,
+           fmt::format("{} holds targets other than {}", target->name, number(ignored)),
+           {}});
+      return;
+    }
+  }
+  // The second output is the total weight of the targets that count.
+  const auto& outputs = facts.finding().outputs;
+  if (outputs.size() > 1 && outputs[1].statistics.numel > 0 &&
+      outputs[1].statistics.zeros == outputs[1].statistics.numel)
+    return certain(opinions, fmt::format("No target counts: the total weight {} divides by is 0.",
+                                         facts.origin().op));
+  if (facts.inputs_finite())
+    opinions.push_back(
+        {Opinion::Stand::kLikely,
+         kId,
+         fmt::format("All inputs of {} are finite; its mean is nan only if no target counts.",
+                     facts.origin().op),
+         {}});
+}
+
+}  // namespace
+
+void empty_reduction(const Facts& facts, Opinions& opinions) {
+  if (facts.op_is({"nll_loss", "nll_loss_forward", "nll_loss2d", "nll_loss2d_forward",
+                   "nll_loss_nd", "cross_entropy_loss"}))
+    return ignored_targets(facts, opinions);
+  const std::optional<Operand> x = facts.operand("self", 0, "the input");
+  if (!x || !x->tensor) return;
+  if (facts.op_is({"mean", "nanmean", "median", "nanmedian", "mse_loss", "l1_loss",
+                   "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+                   "binary_cross_entropy_with_logits", "kl_div"}))
+    mean_of_nothing(facts, *x, opinions);
+  if (facts.op_is({"var", "std", "var_mean", "std_mean"})) spread_of_too_few(facts, *x, opinions);
+}
+
+}  // namespace nanscope::diagnosis

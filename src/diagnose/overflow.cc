@@ -1,0 +1,178 @@
+// half_overflow: the result does not fit float16, though it would fit float32.
+// float_overflow: it exceeds the largest float32 or float64.
+//
+// Two proofs. By value: the exact result, recorded or computed here from the operands
+// at the failing element, is larger than the type holds. By exclusion: sums and products
+// have no poles, so from finite inputs they can only leave the range by overflow.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "diagnose/family.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope::diagnosis {
+namespace {
+
+bool has_no_pole(const Facts& facts) {
+  return facts.op_is({"add",
+                      "sub",
+                      "rsub",
+                      "mul",
+                      "square",
+                      "neg",
+                      "copy",
+                      "to",
+                      "_to_copy",
+                      "addcmul",
+                      "lerp",
+                      "sum",
+                      "cumsum",
+                      "prod",
+                      "cumprod",
+                      "mean",
+                      "var",
+                      "std",
+                      "var_mean",
+                      "std_mean",
+                      "norm",
+                      "linalg_vector_norm",
+                      "dot",
+                      "vdot",
+                      "mv",
+                      "mm",
+                      "bmm",
+                      "matmul",
+                      "addmm",
+                      "addmv",
+                      "addr",
+                      "baddbmm",
+                      "addbmm",
+                      "linear",
+                      "outer",
+                      "einsum",
+                      "convolution",
+                      "_convolution",
+                      "mkldnn_convolution",
+                      "thnn_conv2d",
+                      "_slow_conv2d_forward",
+                      "convolution_backward",
+                      "mse_loss",
+                      "l1_loss",
+                      "smooth_l1_loss",
+                      "huber_loss",
+                      "mse_loss_backward",
+                      "mkldnn_linear",
+                      "embedding_bag",
+                      "index_add",
+                      "scatter_add",
+                      "avg_pool2d",
+                      "adaptive_avg_pool2d",
+                      "_adaptive_avg_pool2d",
+                      "sum_to_size"});
+}
+
+// The op at the failing element, in float64, for those ops that are one line of arithmetic.
+std::optional<double> computed(const Facts& facts) {
+  const auto self = facts.operand("self", 0, "");
+  const auto a = self ? self->value() : std::nullopt;
+  if (!a) return std::nullopt;
+  if (facts.op_is({"to", "_to_copy", "neg"})) return *a;
+  if (facts.op() == "square") return *a * *a;
+  if (facts.op() == "exp") return std::exp(*a);
+  if (facts.op() == "reciprocal" && *a != 0) return 1 / *a;
+  const auto other = facts.operand(facts.op() == "copy"  ? "src"
+                                   : facts.op() == "pow" ? "exponent"
+                                                         : "other",
+                                   1, "");
+  const auto b = other ? other->value() : std::nullopt;
+  if (!b) return std::nullopt;
+  const double alpha = facts.scalar("alpha").value_or(1);
+  if (facts.op() == "copy") return *b;
+  if (facts.op() == "add") return *a + alpha * *b;
+  if (facts.op() == "sub") return *a - alpha * *b;
+  if (facts.op() == "mul") return *a * *b;
+  if (facts.op_is({"div", "divide", "true_divide"}) && *b != 0) return *a / *b;
+  if (facts.op() == "pow" && *a > 0) return std::pow(*a, *b);
+  return std::nullopt;
+}
+
+std::optional<double> exact_result(const Facts& facts) {
+  const std::optional<Value>& recorded = facts.finding().exact;
+  if (recorded && !recorded->is_complex) return recorded->real;
+  return computed(facts);
+}
+
+// "`a` + `b` is 40000 + 40000": the operands at the failing element.
+std::string operands_here(const Facts& facts) {
+  std::vector<std::string> parts;
+  for (const Operand& operand : facts.tensors())
+    if (!operand.values.empty())
+      parts.push_back(fmt::format("{} is {}", operand.name, number(operand.values[0])));
+  return parts.empty() ? std::string() : joined(parts, ", ") + facts.at();
+}
+
+struct Range {
+  DType dtype;
+  double largest;
+  bool half;
+};
+
+std::string by_value(const Facts& facts, const Range& range, double exact) {
+  const std::string made = facts.origin().phase == Phase::kBackward ? "A gradient of " : "";
+  return fmt::format("{}{} is {}{}, and {} ends at {}.", made, facts.expression(), number(exact),
+                     facts.at(), name_of(range.dtype), number(range.largest));
+}
+
+std::string by_exclusion(const Facts& facts, const Range& range) {
+  return fmt::format(
+      "{} adds and multiplies finite numbers; {}the result left the range of {}, which ends at {}.",
+      facts.origin().op, facts.is_nan() ? "partial sums became inf and -inf, because " : "",
+      name_of(range.dtype), number(range.largest));
+}
+
+void rule_out(Opinions& opinions, const Range& range, const std::string& why) {
+  opinions.push_back(
+      {Opinion::Stand::kRuledOut, range.half ? "half_overflow" : "float_overflow", why, {}});
+}
+
+}  // namespace
+
+void overflow(const Facts& facts, Opinions& opinions) {
+  const std::optional<DType> dtype = facts.output_dtype();
+  if (!dtype) return;
+  Range range{*dtype, largest_of(*dtype), *dtype == DType::kFloat16 || *dtype == DType::kComplex32};
+  if (!facts.inputs_finite()) {
+    if (range.half && !facts.finding().inputs.empty())
+      rule_out(opinions, range, "an input is not finite itself where the result is bad");
+    return;
+  }
+  std::vector<std::string> evidence{operands_here(facts)};
+  for (const Operand& operand : facts.tensors()) evidence.push_back(finite_range(operand));
+
+  if (const std::optional<double> exact = exact_result(facts)) {
+    if (!(std::abs(*exact) > range.largest)) {
+      if (range.half)
+        rule_out(opinions, range, fmt::format("the exact result, {}, fits", number(*exact)));
+      return;
+    }
+    if (range.half)
+      evidence.push_back(fmt::format("float32 holds {}, float16 does not", number(*exact)));
+    const bool fits_float = std::abs(*exact) <= largest_of(DType::kFloat32);
+    opinions.push_back({Opinion::Stand::kCertain,
+                        range.half && fits_float ? "half_overflow" : "float_overflow",
+                        by_value(facts, range, *exact), evidence});
+  } else if (has_no_pole(facts)) {
+    opinions.push_back({Opinion::Stand::kCertain, range.half ? "half_overflow" : "float_overflow",
+                        by_exclusion(facts, range), evidence});
+  } else if (range.half && !facts.is_nan()) {
+    opinions.push_back(
+        {Opinion::Stand::kLikely, "half_overflow",
+         fmt::format("All inputs are finite and the result is float16, which ends at {}.",
+                     number(range.largest)),
+         evidence});
+  }
+}
+
+}  // namespace nanscope::diagnosis

@@ -1,0 +1,101 @@
+#include "origin/judge.h"
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+
+class Judge::Session {
+ public:
+  explicit Session(Judge& judge) : judge_(judge), lock_(judge.lock_) {}
+  ~Session() {
+    judge_.step_.store(judge_.state_->steps(), std::memory_order_relaxed);
+    judge_.awaits_.store(judge_.state_->awaits_gradients(), std::memory_order_relaxed);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  State* operator->() { return judge_.state_.get(); }
+
+ private:
+  Judge& judge_;
+  std::lock_guard<std::mutex> lock_;
+};
+
+Judge::Judge(World& world) : state_(std::make_unique<State>(world)) {}
+
+Judge::~Judge() = default;
+
+void Judge::on_error(OnError callback) { Session(*this)->verdicts.on_error(std::move(callback)); }
+
+const Ledger& Judge::ledger() const { return state_->ledger; }
+
+std::vector<EventId> Judge::events_of(const TensorState& tensor) {
+  return Session(*this)->ledger.events_of(tensor);
+}
+
+void Judge::op_returned(const OpRecord& record, FactsMaker& facts) {
+  Session(*this)->op_returned(record, facts);
+}
+
+void Judge::op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts) {
+  Session(*this)->op_raised(record, text, facts);
+}
+
+Judge::RootId Judge::backward_begins(std::span<const TensorState> roots, const Place& place,
+                                     std::span<const std::uint32_t> way) {
+  return Session(*this)->backward_begins(roots, place, way);
+}
+
+void Judge::backward_ended(RootId root, std::span<const LeafGrad> leaves) {
+  Session(*this)->backward_ended(root, leaves);
+}
+
+void Judge::grad_ended(RootId root, std::span<const TensorState> results) {
+  Session(*this)->grad_ended(root, results);
+}
+
+void Judge::optimizer_made() { ++Session(*this)->optimizers; }
+
+void Judge::step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place) {
+  Session(*this)->step_begins(params, found_inf, place);
+}
+
+void Judge::step_ended(std::span<const Held> bad_state, const Place& place) {
+  Session(*this)->step_ended(bad_state, place);
+}
+
+void Judge::gradients_dropped(std::span<const TensorId> gradients) {
+  Session(*this)->gradients_dropped(gradients);
+}
+
+void Judge::scaler_updated(bool found_inf, double scale, const Place& place) {
+  Session(*this)->scaler_updated(found_inf, scale, place);
+}
+
+void Judge::host_read(const TensorState& tensor, bool decides, const Place& place) {
+  Session(*this)->host_read(tensor, decides, place);
+}
+
+void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }
+
+std::vector<Verdict> Judge::errors() const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->verdicts.list();
+}
+
+std::vector<Note> Judge::notes() const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->notes.list();
+}
+
+std::int64_t Judge::steps() const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->steps();
+}
+
+std::uint64_t Judge::evicted() const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->evicted();
+}
+
+}  // namespace nanscope

@@ -1,0 +1,135 @@
+// The judge: streams of op records in, verdicts out. The verdict model of
+// docs/verdict.md.
+//
+// Every method runs under one lock, taken inside; none is on the hot path. Memory
+// is bounded whatever the length of the run; what was evicted is counted.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "origin/records.h"
+
+namespace nanscope {
+
+enum class EventSort : std::uint8_t { kUninitialised, kDeclared, kImported, kBirth, kCarrier };
+enum class Harmed : std::uint8_t {
+  kGradient, kParameter, kBuffer, kOptimizerState, kException, kGuard, kLoss, kCollapsed, kKept, kHost
+};
+
+// One event as a verdict shows it.
+struct EventView {
+  EventId id = 0;
+  const OpInfo* op = nullptr;
+  EventSort sort = EventSort::kBirth;
+  Kinds kinds;
+  Place place;
+  std::shared_ptr<const void> facts;  // births, declared, imported, uninitialised
+  bool cleaned = false;
+};
+
+struct Verdict {
+  Harmed harm = Harmed::kGradient;
+  EventView origin;
+  bool misuse = false;  // an intended NaN, carried on by this op
+  std::vector<EventView> others;  // further origins on the way, best first, at most 7
+  // What the origin made it from and is not to blame: the mask of a fully masked row, the
+  // intended NaN that was misused. At most 4.
+  std::vector<EventView> evidence;
+  std::vector<EventView> chain;   // origin first, harm last; at most 16
+  bool chain_truncated = false;
+  Place place;        // where it did harm
+  std::string name;   // of the parameter or buffer
+  std::string text;   // the exception's words
+};
+
+// Something non-finite that did no harm, counted per line and op.
+struct Note {
+  EventView first;
+  std::int64_t count = 0;
+  std::string why;  // "cleaned", "handled", "not used", ...
+};
+
+// A tensor the program still holds when it ends.
+struct Held {
+  TensorState state;
+  std::string name;
+};
+
+struct Ending {
+  bool abnormal = false;      // an uncaught exception or a non-zero exit
+  bool exception = false;
+  std::string text;
+  Place place;
+  std::vector<TensorState> locals;    // bad tensors in the last frames of an uncaught exception
+  std::vector<LeafGrad> leaves;       // every live leaf that has a gradient
+  std::vector<TensorState> gradients; // live results of autograd.grad()
+  std::vector<Held> held;             // names of __main__ first, then everything alive
+};
+
+class Judge {
+ public:
+  using OnError = std::function<void(const Verdict&)>;
+
+  struct State;  // judge_state.h; not for callers
+
+  explicit Judge(World& world);
+  ~Judge();
+  void on_error(OnError callback);  // called under the lock, as soon as the harm is known
+
+  // ---- ops
+  [[nodiscard]] const Ledger& ledger() const;  // for the lock-free `knows`
+  // What the ledger says of a tensor; asked before the call, since in-place ops destroy it.
+  [[nodiscard]] std::vector<EventId> events_of(const TensorState& tensor);
+  void op_returned(const OpRecord& record, FactsMaker& facts);
+  void op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts);
+
+  // ---- the program
+  using RootId = std::uint64_t;
+  // `way`: lines of the nearest 64 graph nodes, given only for a healthy root and only for
+  // the first 200 of them.
+  RootId backward_begins(std::span<const TensorState> roots, const Place& place,
+                         std::span<const std::uint32_t> way);
+  // `leaves`: those with a gradient; all of them if the root was bad, else at least the bad.
+  void backward_ended(RootId root, std::span<const LeafGrad> leaves);
+  void grad_ended(RootId root, std::span<const TensorState> results);
+  void optimizer_made();
+  void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
+  void step_ended(std::span<const Held> bad_state, const Place& place);
+  void gradients_dropped(std::span<const TensorId> gradients);  // zero_grad
+  void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
+  // repr, numpy(), tolist(); `decides` is false for printing.
+  void host_read(const TensorState& tensor, bool decides, const Place& place);
+  void ended(const Ending& ending);
+
+  // ---- afterwards
+  [[nodiscard]] std::vector<Verdict> errors() const;
+  [[nodiscard]] std::vector<Note> notes() const;
+  [[nodiscard]] std::int64_t steps() const;  // optimizer steps; without an optimizer, backward calls
+  [[nodiscard]] std::uint64_t evicted() const;
+
+  // ---- any thread, no lock
+  [[nodiscard]] std::int64_t current_step() const noexcept {
+    return step_.load(std::memory_order_relaxed);
+  }
+  // A bad loss or gradient waits to be used or thrown away: ops that zero (traits.zeroes) are to
+  // be told, finite or not.
+  [[nodiscard]] bool awaits_gradients() const noexcept {
+    return awaits_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  class Session;  // the lock, and what is published when it is given back
+  mutable std::mutex lock_;
+  std::unique_ptr<State> state_;
+  std::atomic<std::int64_t> step_{0};
+  std::atomic<bool> awaits_{false};
+};
+
+}  // namespace nanscope

@@ -1,0 +1,130 @@
+// Rules at backward() and autograd.grad(): what began bad, and what came out bad.
+#include <algorithm>
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+namespace {
+
+template <class T>
+void append(std::vector<T>& into, const std::vector<T>& more) {
+  into.insert(into.end(), more.begin(), more.end());
+}
+
+void tidy(std::vector<EventId>& ids, std::size_t most) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  if (ids.size() > most) ids.resize(most);
+}
+
+bool same(const std::vector<Delivered>& a, const std::vector<Delivered>& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const Delivered& x, const Delivered& y) { return x.leaf == y.leaf && x.grad == y.grad; });
+}
+
+}  // namespace
+
+Judge::RootId Judge::State::backward_begins(std::span<const TensorState> tensors,
+                                            const Place& place,
+                                            std::span<const std::uint32_t> lines) {
+  ++backwards;
+  host_reads.clear();  // reads alone are no harm in a program that trains
+  poll_roots();
+  Root root;
+  root.id = next_root++;
+  root.place = place;
+  for (const TensorState& tensor : tensors) {
+    if (tensor.kinds.any()) append(root.events, blame_tensor(tensor, place));
+    append(root.swallowed, ledger.marks_of(tensor));
+  }
+  tidy(root.events, kMostRootEvents);
+  tidy(root.swallowed, Events::kMostParents);
+  if (!root.swallowed.empty()) {  // they have arrived: no need to follow them further
+    rooted.insert(root.swallowed.begin(), root.swallowed.end());
+    ledger.unmark([&](EventId id) { return rooted.contains(id); });
+  }
+  if (root.events.empty()) {
+    for (const std::uint32_t line : lines) {
+      if (line != 0 && way.size() < kMostLines) way.insert(line);
+    }
+  }
+  roots.push_back(std::move(root));
+  if (roots.size() > kMostRoots) {
+    dropped += roots.front().pending() ? 1 : 0;
+    roots.pop_front();
+  }
+  roots_pending |= roots.back().pending();
+  return roots.back().id;
+}
+
+Root* Judge::State::find_root(RootId id) {
+  const auto found =
+      std::find_if(roots.rbegin(), roots.rend(), [&](const Root& root) { return root.id == id; });
+  return found == roots.rend() ? nullptr : &*found;
+}
+
+void Judge::State::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
+  Root* root = find_root(id);
+  if (root == nullptr) return;
+  root->open = false;
+  poll();
+  std::vector<Delivered> delivered;
+  bool bad = false;
+  for (const LeafGrad& leaf : leaves) {
+    if (leaf.grad.value == 0) continue;
+    if (!root->events.empty()) delivered.push_back({leaf.leaf, leaf.grad});
+    if (!leaf.state.kinds.any()) continue;
+    bad = true;
+    const std::vector<EventId> ids = blame_tensor(leaf.state, root->place);
+    if (!root->events.empty() && root->bad.size() < kMostRootEvents) append(root->bad, ids);
+    const bool noted =
+        std::any_of(pending.begin(), pending.end(), [&](const PendingGradient& gradient) {
+          return !gradient.leaf_died && gradient.grad == leaf.grad;
+        });
+    if (noted || pending.size() >= kMostPending) continue;
+    pending.push_back(
+        {leaf.leaf, leaf.grad, leaf.version, ids, leaf.in_optimizer, root->place, false});
+  }
+  tidy(root->bad, kMostRootEvents);
+  if (!delivered.empty()) {
+    // Roots that accumulate into the same gradients share one list.
+    for (const Root& other : roots) {
+      if (other.pending() && other.grads && same(*other.grads, delivered))
+        root->grads = other.grads;
+    }
+    if (!root->grads) root->grads = std::make_shared<std::vector<Delivered>>(std::move(delivered));
+  }
+  if (!bad && root->events.empty()) delivered_well(*root);
+  forget_done_roots();
+}
+
+void Judge::State::grad_ended(RootId id, std::span<const TensorState> results) {
+  Root* root = find_root(id);
+  if (root == nullptr) return;
+  root->open = false;
+  root->of_grad = true;
+  poll();
+  bool bad = false;
+  for (const TensorState& result : results) {
+    if (!result.kinds.any()) continue;
+    bad = true;
+    const std::vector<EventId> ids = blame_tensor(result, root->place);
+    if (grad_events.size() < kMostGradEvents) append(grad_events, ids);
+    if (!root->events.empty() && root->bad.size() < kMostRootEvents) append(root->bad, ids);
+    if (pending.size() >= kMostPending) continue;
+    pending.push_back({TensorId{}, TensorId{}, 0, ids, false, root->place, false});
+  }
+  tidy(root->bad, kMostRootEvents);
+  if (!bad && root->events.empty()) delivered_well(*root);
+  forget_done_roots();
+}
+
+// Began and ended finite: settles what was pending from the same line; until an optimizer has
+// stepped, it is a healthy step too.
+void Judge::State::delivered_well(const Root& root) {
+  settle_dead(root.place.line);
+  if (!stepped) healthy_step();
+}
+
+}  // namespace nanscope

@@ -1,0 +1,245 @@
+// Rules at the end of the program, in the order in which they are applied: the first
+// harm that holds is the verdict.
+#include <algorithm>
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+namespace {
+
+void append(std::vector<EventId>& into, const std::vector<EventId>& more) {
+  into.insert(into.end(), more.begin(), more.end());
+}
+
+bool protected_from_harm(const Event& event) {
+  return event.tested || event.known || event.replaced;
+}
+
+class End {
+ public:
+  End(Judge::State& state, const Ending& ending) : state_(state), ending_(ending) {}
+
+  void judge() {
+    exception();
+    state_.poll();
+    state_.poll_roots();
+    losses();
+    gradients();
+    collapsed();
+    guards();
+    if (state_.backwards > 0) return;
+    host_reads();
+    kept();
+  }
+
+ private:
+  void exception();
+  void losses();
+  void gradients();
+  void held_gradients(Harm& harm);
+  void results_of_grad(Harm& harm);
+  void lost_gradients(Harm& harm);
+  void used_gradients();
+  void collapsed();
+  void guards();
+  void host_reads();
+  void kept();
+  void keep(const Held& held);
+
+  [[nodiscard]] bool handled(const Root& root) const;
+  [[nodiscard]] bool handled(const LeafGrad& leaf) const;
+  [[nodiscard]] bool handled(const PendingGradient& gradient) const;
+  [[nodiscard]] bool skipped_on_purpose(const std::vector<EventId>& ids) const;
+
+  Judge::State& state_;
+  const Ending& ending_;
+};
+
+// Bad tensors in the frames an uncaught exception came through.
+void End::exception() {
+  if (!ending_.exception) return;
+  Harm harm{Harmed::kException, {}, ending_.place, "", ending_.text, std::nullopt};
+  for (const TensorState& local : ending_.locals) {
+    if (local.kinds.any()) append(harm.events, state_.blame_tensor(local, ending_.place));
+  }
+  if (!harm.events.empty()) state_.verdicts.harm(harm);
+}
+
+void End::losses() {
+  for (Root& root : state_.roots) {
+    if (!root.pending()) continue;
+    if (handled(root)) {
+      state_.close(root, Fate::kHandled);
+    } else {
+      state_.verdicts.harm({Harmed::kLoss, root.events, root.place, "", "", std::nullopt});
+    }
+  }
+}
+
+// A loss the program tested, whose gradients an optimizer still has: a skipped step.
+bool End::handled(const Root& root) const {
+  if (ending_.abnormal || !root.grads) return false;
+  if (!state_.all_events(root.events, [](const Event& event) { return event.tested; }))
+    return false;
+  return std::any_of(ending_.leaves.begin(), ending_.leaves.end(), [&](const LeafGrad& leaf) {
+    return leaf.in_optimizer &&
+           std::any_of(root.grads->begin(), root.grads->end(),
+                       [&](const Delivered& delivered) { return delivered.grad == leaf.grad; });
+  });
+}
+
+void End::gradients() {
+  Harm harm{Harmed::kGradient, {}, ending_.place, "", "", std::nullopt};
+  held_gradients(harm);
+  results_of_grad(harm);
+  lost_gradients(harm);
+  if (!harm.events.empty()) {
+    state_.verdicts.harm(harm);
+  } else if (state_.optimizer_steps == 0) {
+    used_gradients();
+  }
+}
+
+void End::held_gradients(Harm& harm) {
+  for (const LeafGrad& leaf : ending_.leaves) {
+    if (leaf.grad.value == 0 || !leaf.state.kinds.any()) continue;
+    if (handled(leaf)) {
+      state_.fate(state_.ledger.events_of(leaf.state), Fate::kHandled);
+      continue;
+    }
+    if (harm.events.empty()) {
+      harm.name = leaf.name;
+      for (const PendingGradient& gradient : state_.pending) {
+        if (gradient.grad == leaf.grad) harm.place = gradient.place;
+      }
+    }
+    append(harm.events, state_.blame_tensor(leaf.state, ending_.place));
+  }
+}
+
+// Tested by the program and born in backward: the last skip of a hand-written scaler.
+bool End::skipped_on_purpose(const std::vector<EventId>& ids) const {
+  return !ending_.abnormal && !ids.empty() &&
+         state_.all_events(ids, [](const Event& event) { return event.tested; }) &&
+         state_.origins_in_backward(ids);
+}
+
+bool End::handled(const LeafGrad& leaf) const {
+  return leaf.in_optimizer && skipped_on_purpose(state_.ledger.events_of(leaf.state));
+}
+
+bool End::handled(const PendingGradient& gradient) const {
+  return gradient.in_optimizer && skipped_on_purpose(gradient.events);
+}
+
+void End::results_of_grad(Harm& harm) {
+  for (const TensorState& result : ending_.gradients) {
+    if (!result.kinds.any()) continue;
+    const std::vector<EventId> ids = state_.ledger.events_of(result);
+    const bool cleaned =
+        !ids.empty() && state_.all_events(ids, [](const Event& event) { return event.replaced; });
+    if (!cleaned) append(harm.events, state_.blame_tensor(result, ending_.place));
+  }
+}
+
+// Their leaf died, and nothing healthy followed.
+void End::lost_gradients(Harm& harm) {
+  for (const PendingGradient& gradient : state_.pending) {
+    if (gradient.leaf.value != 0 && !gradient.leaf_died) continue;
+    const bool repaired = state_.all_events(
+        gradient.events, [](const Event& event) { return event.repaired || event.replaced; });
+    if (repaired || handled(gradient)) {
+      state_.fate(gradient.events, Fate::kHandled);
+      continue;
+    }
+    if (harm.events.empty()) harm.place = gradient.place;
+    append(harm.events, gradient.events);
+  }
+}
+
+// No optimizer: the program itself uses what autograd.grad() gave it.
+void End::used_gradients() {
+  Harm harm{Harmed::kGradient, {}, ending_.place, "", "", std::nullopt};
+  for (const EventId id : state_.grad_events) {
+    const Event* event = state_.events.find(id);
+    if (event != nullptr && event->used && !protected_from_harm(*event)) harm.events.push_back(id);
+  }
+  if (!harm.events.empty()) state_.verdicts.harm(harm);
+}
+
+void End::collapsed() {
+  for (const Root& root : state_.roots) {
+    for (const EventId id : root.swallowed) {
+      const Event* event = state_.events.find(id);
+      if (event == nullptr || event->tested) continue;
+      state_.verdicts.harm({Harmed::kCollapsed, {id}, root.place, "", "", std::nullopt});
+    }
+  }
+}
+
+void End::guards() {
+  if (state_.backwards == 0 && state_.optimizers == 0) return;
+  for (const HostRead& read : state_.reads) {
+    Harm harm{Harmed::kGuard, {}, read.place, "", "", std::nullopt};
+    for (const EventId id : read.events) {
+      const Event* event = state_.events.find(id);
+      if (event == nullptr || event->repaired || event->replaced) continue;
+      const std::uint32_t line = event->place.line;
+      if (state_.is_habit(line, ending_.abnormal)) continue;
+      const bool is_loss = state_.healthy == 0 || ending_.abnormal || state_.way.contains(line);
+      if (is_loss) harm.events.push_back(id);
+    }
+    if (harm.events.empty() || !state_.verdicts.harm(harm)) {
+      state_.fate(read.events, Fate::kHandled);
+    }
+  }
+}
+
+void End::host_reads() {
+  for (const HostRead& read : state_.host_reads) {
+    Harm harm{Harmed::kHost, {}, read.place, "", "", std::nullopt};
+    for (const EventId id : read.events) {
+      const Event* event = state_.events.find(id);
+      if (event != nullptr && !protected_from_harm(*event)) harm.events.push_back(id);
+    }
+    if (!harm.events.empty()) state_.verdicts.harm(harm);
+  }
+}
+
+// Names of the program first, in their order; then everything else the ledger knows, oldest
+// first.
+void End::kept() {
+  std::vector<std::pair<EventId, const Held*>> unnamed;
+  for (const Held& held : ending_.held) {
+    if (!held.state.kinds.any()) continue;
+    if (!held.name.empty()) {
+      keep(held);
+      continue;
+    }
+    const std::vector<EventId> ids = state_.ledger.events_of(held.state);
+    if (!ids.empty()) unnamed.push_back({ids.front(), &held});
+  }
+  std::stable_sort(unnamed.begin(), unnamed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [oldest, held] : unnamed) keep(*held);
+}
+
+void End::keep(const Held& held) {
+  const std::vector<EventId> ids = state_.ledger.events_of(held.state);
+  const bool excused = !ids.empty() && state_.all_events(ids, [](const Event& event) {
+    return protected_from_harm(event) || event.sort == EventSort::kDeclared ||
+           event.sort == EventSort::kUninitialised;
+  });
+  if (excused) return;
+  state_.verdicts.harm({Harmed::kKept, state_.blame_tensor(held.state, ending_.place),
+                        ending_.place, held.name, "", held.state.kinds});
+}
+
+}  // namespace
+
+void Judge::State::ended(const Ending& ending) {
+  End(*this, ending).judge();
+  forget_done_roots();
+}
+
+}  // namespace nanscope

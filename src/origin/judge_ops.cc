@@ -1,0 +1,273 @@
+// Rules at an op: what sort of event it is, what it tests, cleans and absorbs, and
+// whether a parameter or buffer became bad by it.
+#include <algorithm>
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+namespace {
+
+bool is_test(const OpRecord& record) {
+  const OpTraits& traits = record.op->traits;
+  if (traits.tests || traits.amp_check) return true;
+  return traits.compares && (record.same_operands || record.nonfinite_scalar);
+}
+
+bool gained(const OpRecord::Write& write) {
+  return write.existed && ((write.state.kinds.nan && !write.before.nan) ||
+                           (write.state.kinds.inf && !write.before.inf));
+}
+
+Kinds all_kinds(const std::vector<OpRecord::Read>& reads) {
+  Kinds kinds;
+  for (const OpRecord::Read& read : reads) {
+    kinds.nan |= read.state.kinds.nan;
+    kinds.inf |= read.state.kinds.inf;
+  }
+  return kinds;
+}
+
+Kinds all_kinds(const std::vector<OpRecord::Write>& writes) {
+  Kinds kinds;
+  for (const OpRecord::Write& write : writes) {
+    kinds.nan |= write.state.kinds.nan;
+    kinds.inf |= write.state.kinds.inf;
+  }
+  return kinds;
+}
+
+// The first sort that fits. Only a call of the program's own can declare.
+EventSort sort_of(const OpRecord& record, Kinds in, Kinds out) {
+  const OpTraits& traits = record.op->traits;
+  if (traits.allocates) return EventSort::kUninitialised;
+  if (traits.lifts) return EventSort::kDeclared;
+  if (record.nonfinite_scalar && record.outermost) {
+    if (!in.any()) return EventSort::kDeclared;
+    if (traits.fills && out.inf && !in.inf) return EventSort::kDeclared;
+  }
+  const bool fresh =
+      record.elementwise && !record.nonfinite_scalar && (record.fresh_nan || record.fresh_inf);
+  if (fresh || (out.nan && !in.nan) || (out.inf && !in.inf)) return EventSort::kBirth;
+  return EventSort::kCarrier;
+}
+
+// The kinds that are the op's own doing whatever went in.
+Kinds made_by(EventSort sort, Kinds in, Kinds out) {
+  if (sort == EventSort::kUninitialised) return out;
+  if (sort == EventSort::kDeclared) return {out.nan && !in.nan, out.inf && !in.inf};
+  return {};
+}
+
+// One call at work: its bad inputs, and what comes of them.
+class Call {
+ public:
+  Call(Judge::State& state, const OpRecord& record, FactsMaker& facts)
+      : state_(state), record_(record), facts_(facts), traits_(record.op->traits) {}
+
+  void returned();
+  void raised(const std::string& text);
+
+ private:
+  void find_parents();
+  void tell_readers();
+  void drop_finite();
+  void cleaned();
+  void absorbed();
+  [[nodiscard]] std::vector<EventId> marks_read() const;
+  void pass_on(const std::vector<EventId>& marks);
+  void made_bad();
+  EventId add_event(Kinds out);
+  void judge_writes();
+
+  Judge::State& state_;
+  const OpRecord& record_;
+  FactsMaker& facts_;
+  const OpTraits& traits_;
+  std::vector<BadRead> reads_;
+  std::vector<EventId> parents_;  // of all of them, oldest first
+  bool requires_grad_ = false;
+};
+
+void Call::returned() {
+  if (traits_.views) return;
+  find_parents();
+  if (!state_.pending.empty()) state_.poll();
+  if (traits_.zeroes) state_.zeroed(record_);
+  tell_readers();
+  const std::vector<EventId> marks = marks_read();
+  drop_finite();
+  if (all_kinds(record_.writes).any()) {
+    made_bad();
+  } else if (!parents_.empty()) {
+    cleaned();
+  } else {
+    pass_on(marks);
+  }
+}
+
+void Call::raised(const std::string& text) {
+  find_parents();
+  if (parents_.empty()) return;
+  state_.verdicts.harm({Harmed::kException, parents_, record_.place, "", text, std::nullopt});
+}
+
+// The events of the bad inputs; what the ledger does not know was brought in from outside.
+void Call::find_parents() {
+  if (traits_.allocates || traits_.lifts) return;
+  for (std::size_t i = 0; i < record_.reads.size(); ++i) {
+    const OpRecord::Read& read = record_.reads[i];
+    if (!read.state.kinds.any()) continue;
+    requires_grad_ |= read.state.requires_grad;
+    std::vector<EventId> ids = state_.matching(read.known, read.state.kinds);
+    if (ids.empty()) ids = state_.matching(state_.ledger.events_of(read.state), read.state.kinds);
+    if (ids.empty()) {
+      ids.push_back(state_.import(read.state, record_.op, record_.place, facts_.facts(i)));
+    }
+    parents_.insert(parents_.end(), ids.begin(), ids.end());
+    reads_.push_back({std::move(ids), read.feed});
+  }
+  std::sort(parents_.begin(), parents_.end());
+  parents_.erase(std::unique(parents_.begin(), parents_.end()), parents_.end());
+}
+
+// The host, a test or the scaler's check looks at the bad inputs. Printing asks nothing.
+void Call::tell_readers() {
+  if (parents_.empty() || record_.place.printing) return;
+  if (traits_.amp_check) state_.amp_events = parents_;
+  if (traits_.reads_host) {
+    state_.remember_host(parents_, record_.place);
+    state_.remember_read(parents_, requires_grad_, record_.place);
+  }
+  if (!is_test(record_)) return;
+  for (const EventId id : parents_) state_.events.test(id);
+  if (!record_.place.in_scaler) state_.remember_read(parents_, requires_grad_, record_.place);
+}
+
+void Call::drop_finite() {
+  for (const OpRecord::Write& write : record_.writes) {
+    if (!write.state.kinds.any()) state_.ledger.drop(write.state);
+  }
+}
+
+// Bad in, finite out.
+void Call::cleaned() {
+  if (record_.place.printing) return;
+  if (traits_.deliberate) {
+    for (const EventId id : parents_) state_.events.replace(id);
+  }
+  const bool to_float = std::any_of(record_.writes.begin(), record_.writes.end(),
+                                    [](const OpRecord::Write& write) { return write.floating; });
+  if (!to_float) return;
+  for (const EventId id : parents_) {
+    if (Event* event = state_.events.find(id)) event->cleaned = true;
+  }
+  state_.fate(parents_, Fate::kCleaned);
+  if (traits_.absorbs && !traits_.deliberate) absorbed();
+}
+
+// x / Inf = 0: nobody asked for that. Where the whole result is lost, follow it.
+void Call::absorbed() {
+  std::vector<EventId> lost;
+  for (const EventId id : parents_) {
+    const Event* event = state_.events.find(id);
+    if (event == nullptr || !event->kinds.inf || event->kinds.nan) continue;
+    const bool born = std::any_of(event->inf.begin(), event->inf.end(), [](const OriginRef& ref) {
+      return !ref.source->given() || ref.source->view.kinds.nan;
+    });
+    if (born && !state_.rooted.contains(id)) lost.push_back(id);
+  }
+  if (lost.size() > Events::kMostParents) lost.resize(Events::kMostParents);
+  for (const OpRecord::Write& write : record_.writes) {
+    if (!write.floating || !write.all_zero) continue;
+    for (const EventId id : lost) state_.ledger.mark(write.state, id);
+  }
+}
+
+// Taken before the finite results are dropped: an in-place op reads what it writes.
+std::vector<EventId> Call::marks_read() const {
+  std::vector<EventId> marks;
+  if (!state_.ledger.has_marks()) return marks;
+  for (const OpRecord::Read& read : record_.reads) {
+    const std::vector<EventId> found = state_.ledger.marks_of(read.state);
+    marks.insert(marks.end(), found.begin(), found.end());
+  }
+  std::sort(marks.begin(), marks.end());
+  marks.erase(std::unique(marks.begin(), marks.end()), marks.end());
+  if (marks.size() > Events::kMostParents) marks.resize(Events::kMostParents);
+  return marks;
+}
+
+void Call::pass_on(const std::vector<EventId>& marks) {
+  for (const OpRecord::Write& write : record_.writes) {
+    if (!write.floating) continue;
+    for (const EventId id : marks) state_.ledger.mark(write.state, id);
+  }
+}
+
+void Call::made_bad() {
+  const auto bad =
+      std::find_if(record_.writes.begin(), record_.writes.end(),
+                   [](const OpRecord::Write& write) { return write.state.kinds.any(); });
+  // A tensor that is lifted twice was declared the first time.
+  if (traits_.lifts && !state_.ledger.events_of(bad->state).empty()) return;
+  const EventId id = add_event(all_kinds(record_.writes));
+  for (const OpRecord::Write& write : record_.writes) {
+    if (write.state.kinds.any()) state_.ledger.put(write.state, id);
+  }
+  judge_writes();
+}
+
+EventId Call::add_event(Kinds out) {
+  const Kinds in = traits_.allocates || traits_.lifts ? Kinds{} : all_kinds(record_.reads);
+  Event event;
+  event.id = state_.events.next_id();
+  event.op = record_.op;
+  event.sort = sort_of(record_, in, out);
+  event.kinds = out;
+  event.place = record_.place;
+  event.grad = record_.grad;
+  event.tested = traits_.tests || traits_.amp_check;
+  event.parents = parents_;
+  const MakeSelf self = [&] {
+    if (!event.source) {
+      event.source = std::make_shared<Source>();
+      event.source->view = event.view();
+      event.source->view.facts = facts_.facts(std::nullopt);
+      event.source->tested = event.tested;
+    }
+    return event.source;
+  };
+  const Explained why = explain(record_, reads_, out, state_.events);
+  // What no input explains was born here, whatever the inputs held.
+  if (event.sort == EventSort::kCarrier && (why.fresh_nan || why.fresh_inf)) {
+    event.sort = EventSort::kBirth;
+  }
+  carry_origins(event, why, made_by(event.sort, in, out), state_.events, self);
+  const auto is_self = [&](const OriginRef& ref) { return ref.source == event.source; };
+  const bool own = event.source && (std::any_of(event.nan.begin(), event.nan.end(), is_self) ||
+                                    std::any_of(event.inf.begin(), event.inf.end(), is_self));
+  if (own && event.sort == EventSort::kBirth) state_.notes.born(*event.source);
+  return state_.add(std::move(event)).id;
+}
+
+// A parameter or buffer became bad, also by a write the schema hides.
+void Call::judge_writes() {
+  for (const OpRecord::Write& write : record_.writes) {
+    if (write.target == Target::kNone || !gained(write)) continue;
+    const Harmed kind = write.target == Target::kParameter ? Harmed::kParameter : Harmed::kBuffer;
+    state_.verdicts.harm({kind, state_.blame_tensor(write.state, record_.place), record_.place,
+                          write.target_name, "", std::nullopt});
+  }
+}
+
+}  // namespace
+
+void Judge::State::op_returned(const OpRecord& record, FactsMaker& facts) {
+  Call(*this, record, facts).returned();
+}
+
+void Judge::State::op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts) {
+  Call(*this, record, facts).raised(text);
+}
+
+}  // namespace nanscope

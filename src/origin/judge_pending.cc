@@ -1,0 +1,94 @@
+// Bad losses and gradients that wait: until a step uses them, or the program throws
+// them away.
+#include <algorithm>
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+
+// A gradient is thrown away when its living leaf has another, none, or made this one
+// finite. When the leaf dies nothing can be told any more: it stays.
+void Judge::State::poll() {
+  std::erase_if(pending, [&](PendingGradient& gradient) {
+    if (gradient.leaf.value == 0 || gradient.leaf_died) return false;
+    std::optional<LeafGrad> now = world.peek(gradient.leaf);
+    if (!now) {
+      gradient.leaf_died = true;
+      return false;
+    }
+    bool gone = now->grad != gradient.grad;
+    if (!gone && now->version != gradient.version) {
+      now = world.leaf(gradient.leaf);
+      gradient.version = now ? now->version : 0;
+      gone = now && !now->state.kinds.any();
+    }
+    if (gone) fate(gradient.events, Fate::kThrownAway);
+    return gone;
+  });
+}
+
+// A bad loss whose *bad* gradients were all replaced did nothing: had they been used, a
+// parameter would be bad. Finite gradients of a bad loss may have been used unseen, so only
+// zeroing them (zero_grad, zero_) counts as throwing away.
+void Judge::State::poll_roots() {
+  for (Root& root : roots) {
+    if (!root.pending() || root.open || !root.grads || root.bad.empty()) continue;
+    const bool replaced =
+        std::all_of(root.grads->begin(), root.grads->end(), [&](const Delivered& delivered) {
+          const std::optional<LeafGrad> now = world.peek(delivered.leaf);
+          return now && now->grad != delivered.grad;
+        });
+    if (replaced) close(root, Fate::kThrownAway);
+  }
+  forget_done_roots();
+}
+
+void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
+  const auto here = [&](const Place& place) { return !line || place.line == *line; };
+  std::erase_if(pending, [&](PendingGradient& gradient) {
+    const bool dead = gradient.leaf.value == 0 || gradient.leaf_died || !world.peek(gradient.leaf);
+    if (!dead || !here(gradient.place)) return false;
+    fate(gradient.events, Fate::kHandled);
+    return true;
+  });
+  for (Root& root : roots) {
+    if (!root.pending() || root.open || root.bad.empty() || !here(root.place)) continue;
+    const bool dead = root.grads ? std::none_of(root.grads->begin(), root.grads->end(),
+                                                [&](const Delivered& delivered) {
+                                                  return world.peek(delivered.leaf).has_value();
+                                                })
+                                 : root.of_grad;
+    if (dead) close(root, Fate::kHandled);
+  }
+  forget_done_roots();
+}
+
+// zero_() on gradient tensors keeps the tensors: identity does not show it.
+void Judge::State::zeroed(const OpRecord& record) {
+  for (Root& root : roots) {
+    if (!root.pending() || !root.grads) continue;
+    std::erase_if(*root.grads, [&](const Delivered& delivered) {
+      return std::any_of(
+          record.writes.begin(), record.writes.end(),
+          [&](const OpRecord::Write& write) { return write.tensor == delivered.grad; });
+    });
+    if (root.grads->empty()) close(root, Fate::kThrownAway);
+  }
+  forget_done_roots();
+}
+
+void Judge::State::close(Root& root, Fate what) {
+  root.done = true;
+  fate(root.events, what);
+  fate(root.bad, what);
+}
+
+void Judge::State::forget_done_roots() {
+  std::erase_if(roots, [](const Root& root) {
+    return !root.open && !root.pending() && root.swallowed.empty();
+  });
+  roots_pending =
+      std::any_of(roots.begin(), roots.end(), [](const Root& root) { return root.pending(); });
+}
+
+}  // namespace nanscope

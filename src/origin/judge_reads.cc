@@ -1,0 +1,71 @@
+// Reads and tests by the host: a guard, a habit, or a result.
+#include <algorithm>
+#include <set>
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+
+void Judge::State::host_read(const TensorState& tensor, bool decides, const Place& place) {
+  if (!tensor.kinds.any()) return;
+  const std::vector<EventId> ids = blame_tensor(tensor, place);
+  remember_host(ids, place);
+  if (decides) remember_read(ids, tensor.requires_grad, place);
+}
+
+void Judge::State::remember_host(const std::vector<EventId>& ids, const Place& place) {
+  if (backwards > 0) return;
+  const bool again = std::any_of(host_reads.begin(), host_reads.end(),
+                                 [&](const HostRead& read) { return read.events == ids; });
+  if (again) return;
+  if (host_reads.size() < kMostHostReads) {
+    host_reads.push_back({ids, place});
+  } else {
+    ++dropped;
+  }
+}
+
+void Judge::State::remember_read(const std::vector<EventId>& ids, bool requires_grad,
+                                 const Place& place) {
+  HostRead read{{}, place};
+  std::set<std::uint32_t> lines;
+  for (const EventId id : ids) {
+    if (!requires_grad && !events.requires_grad(id)) continue;
+    read.events.push_back(id);
+    if (const Event* event = events.find(id)) lines.insert(event->place.line);
+  }
+  if (read.events.empty()) return;
+  // isnan(x) is seen again as the x != x inside it.
+  if (!reads.empty() && reads.back().events == read.events &&
+      reads.back().place.line == place.line) {
+    return;
+  }
+  for (const std::uint32_t line : lines) {
+    if (runs.size() < kMostLines || runs.contains(line)) ++runs[line];
+  }
+  if (reads.size() < kMostReads) reads.push_back(std::move(read));
+}
+
+// What was read bad before this step was skipped and recovered from: the habit of its line.
+void Judge::State::healthy_step() {
+  ++healthy;
+  for (const auto& [line, count] : runs) {
+    if (longest.size() >= kMostLines && !longest.contains(line)) continue;
+    longest[line] = std::max(longest[line], count);
+  }
+  for (const HostRead& read : reads) fate(read.events, Fate::kHandled);
+  reads.clear();
+  runs.clear();
+}
+
+// Skipped before and recovered, and this time it is not much worse.
+bool Judge::State::is_habit(std::uint32_t line, bool abnormal) const {
+  const auto before = longest.find(line);
+  if (before == longest.end() || before->second == 0) return false;
+  const auto now = runs.find(line);
+  const std::int64_t most =
+      abnormal ? before->second : std::max<std::int64_t>(8, 3 * before->second);
+  return (now == runs.end() ? 0 : now->second) <= most;
+}
+
+}  // namespace nanscope

@@ -1,0 +1,95 @@
+#include "origin/judge_state.h"
+
+#include <algorithm>
+
+namespace nanscope {
+namespace {
+
+// Where no op read it first: the loss of a backward(), a value the host looked at.
+const OpInfo kInputData{"input data", {}};
+
+}  // namespace
+
+std::vector<EventId> Judge::State::matching(std::vector<EventId> ids, Kinds kinds) const {
+  std::erase_if(ids, [&](EventId id) { return events.find(id) == nullptr; });
+  std::vector<EventId> same = ids;
+  std::erase_if(same, [&](EventId id) {
+    const Kinds held = events.find(id)->kinds;
+    return !(kinds.nan && held.nan) && !(kinds.inf && held.inf);
+  });
+  return same.empty() ? ids : same;
+}
+
+std::vector<EventId> Judge::State::blame_tensor(const TensorState& tensor, const Place& place) {
+  std::vector<EventId> ids = matching(ledger.events_of(tensor), tensor.kinds);
+  if (ids.empty()) ids.push_back(import(tensor, &kInputData, place, nullptr));
+  return ids;
+}
+
+EventId Judge::State::import(const TensorState& tensor, const OpInfo* op, const Place& place,
+                             std::shared_ptr<const void> facts) {
+  Event event;
+  event.id = events.next_id();
+  event.op = op;
+  event.sort = EventSort::kImported;
+  event.kinds = tensor.kinds;
+  event.place = place;
+  event.source = std::make_shared<Source>();
+  event.source->view = event.view();
+  event.source->view.facts = std::move(facts);
+  const OriginRef self{event.source, nullptr};
+  if (event.kinds.nan) event.nan.push_back(self);
+  if (event.kinds.inf) event.inf.push_back(self);
+  const EventId id = add(std::move(event)).id;
+  ledger.put(tensor, id);
+  return id;
+}
+
+// Collects first, so that the reference stays good.
+Event& Judge::State::add(Event event) {
+  if (events.wants_collection()) collect();
+  return events.add(std::move(event));
+}
+
+void Judge::State::collect() {
+  std::unordered_set<EventId> referred;
+  const auto refer = [&](const std::vector<EventId>& ids) {
+    referred.insert(ids.begin(), ids.end());
+  };
+  ledger.for_each_event([&](EventId id) { referred.insert(id); });
+  for (const Root& root : roots) {
+    refer(root.events);
+    refer(root.swallowed);
+    refer(root.bad);
+  }
+  for (const PendingGradient& gradient : pending) refer(gradient.events);
+  for (const HostRead& read : host_reads) refer(read.events);
+  for (const HostRead& read : reads) refer(read.events);
+  refer(grad_events);
+  refer(amp_events);
+  events.collect(referred);
+  std::erase_if(rooted, [&](EventId id) { return !referred.contains(id); });
+}
+
+// What became of these values: told to the notes of their origins.
+void Judge::State::fate(std::span<const EventId> ids, Fate fate) {
+  for (const EventId id : ids) {
+    const Event* event = events.find(id);
+    if (event == nullptr) continue;
+    for (const OriginRef& ref : event->nan) notes.met(*ref.source, fate);
+    for (const OriginRef& ref : event->inf) notes.met(*ref.source, fate);
+  }
+}
+
+bool Judge::State::origins_in_backward(std::span<const EventId> ids) const {
+  const std::vector<Blamed> origins = blame(ids, events);
+  return std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
+    return origin.source->view.place.phase == OpPhase::kBackward;
+  });
+}
+
+std::uint64_t Judge::State::evicted() const {
+  return ledger.evicted() + events.lost_parents() + notes.uncounted() + dropped;
+}
+
+}  // namespace nanscope

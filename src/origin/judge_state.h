@@ -1,0 +1,160 @@
+// What the judge remembers, and its rules by the moment they are applied.
+//
+// Each judge_*.cc holds the rules of one moment; judge.cc takes the lock and calls
+// them. Nothing here grows without bound.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "origin/verdicts.h"
+#include "watch/ledger.h"
+
+namespace nanscope {
+
+// A leaf and the gradient it had when a backward() ended.
+struct Delivered {
+  TensorId leaf;
+  TensorId grad;
+};
+
+// A backward() or autograd.grad() call.
+struct Root {
+  Judge::RootId id = 0;
+  std::vector<EventId> events;     // of the roots that were bad
+  std::vector<EventId> swallowed;  // absorbed Infs that reached a root
+  std::vector<EventId> bad;        // of the gradients that came out bad
+  std::shared_ptr<std::vector<Delivered>> grads;  // shared by roots that delivered to the same
+  Place place;
+  bool open = true;        // still running
+  bool of_grad = false;    // autograd.grad()
+  bool done = false;       // judged, or its gradients were thrown away
+
+  [[nodiscard]] bool pending() const { return !events.empty() && !done; }
+};
+
+// A gradient delivered bad that was not thrown away since.
+struct PendingGradient {
+  TensorId leaf;  // 0: a result of autograd.grad()
+  TensorId grad;
+  std::uint64_t version = 0;
+  std::vector<EventId> events;
+  bool in_optimizer = false;
+  Place place;
+  bool leaf_died = false;
+};
+
+struct HostRead {
+  std::vector<EventId> events;
+  Place place;
+};
+
+struct Judge::State {
+  explicit State(World& living) : world(living), ledger(living), verdicts(events, notes) {}
+
+  // ---- judge_ops.cc
+  void op_returned(const OpRecord& record, FactsMaker& facts);
+  void op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts);
+
+  // ---- judge_backward.cc
+  RootId backward_begins(std::span<const TensorState> roots, const Place& place,
+                         std::span<const std::uint32_t> way);
+  void backward_ended(RootId id, std::span<const LeafGrad> leaves);
+  void grad_ended(RootId id, std::span<const TensorState> results);
+  void delivered_well(const Root& root);
+  [[nodiscard]] Root* find_root(RootId id);
+
+  // ---- judge_step.cc
+  void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
+  void step_ended(std::span<const Held> bad_state, const Place& place);
+  void gradients_dropped(std::span<const TensorId> gradients);
+  void scaler_updated(bool found_inf, double scale, const Place& place);
+
+  // ---- judge_reads.cc
+  void host_read(const TensorState& tensor, bool decides, const Place& place);
+  void remember_host(const std::vector<EventId>& ids, const Place& place);
+  // The host read or tested a value; it may turn out to be a guard.
+  void remember_read(const std::vector<EventId>& ids, bool requires_grad, const Place& place);
+  void healthy_step();  // without an optimizer: a healthy backward
+  [[nodiscard]] bool is_habit(std::uint32_t line, bool abnormal) const;
+
+  // ---- judge_pending.cc
+  void poll();        // gradients: cheap, at every told op
+  void poll_roots();  // at the program's own moments
+  // Something went well: what was pending for a leaf that died is settled. `line`: only what
+  // was called from there.
+  void settle_dead(std::optional<std::uint32_t> line);
+  void zeroed(const OpRecord& record);
+  void close(Root& root, Fate what);
+  void forget_done_roots();
+  [[nodiscard]] bool awaits_gradients() const { return roots_pending || !pending.empty(); }
+
+  // ---- judge_end.cc
+  void ended(const Ending& ending);
+
+  // ---- judge_state.cc
+  // The events behind a bad tensor, those of its kinds first; imported here if nobody made it.
+  [[nodiscard]] std::vector<EventId> blame_tensor(const TensorState& tensor, const Place& place);
+  [[nodiscard]] std::vector<EventId> matching(std::vector<EventId> ids, Kinds kinds) const;
+  EventId import(const TensorState& tensor, const OpInfo* op, const Place& place,
+                 std::shared_ptr<const void> facts);
+  Event& add(Event event);
+  void fate(std::span<const EventId> ids, Fate fate);
+  template <class Test>
+  [[nodiscard]] bool all_events(std::span<const EventId> ids, const Test& test) const;
+  [[nodiscard]] bool origins_in_backward(std::span<const EventId> ids) const;
+  [[nodiscard]] std::int64_t steps() const {
+    return optimizers > 0 || optimizer_steps > 0 ? optimizer_steps : backwards;
+  }
+  [[nodiscard]] std::uint64_t evicted() const;
+
+  static constexpr std::size_t kMostRoots = 5000;
+  static constexpr std::size_t kMostPending = 64;
+  static constexpr std::size_t kMostGradEvents = 64;
+  static constexpr std::size_t kMostReads = 256;
+  static constexpr std::size_t kMostHostReads = 1024;
+  static constexpr std::size_t kMostLines = 4096;
+  static constexpr std::size_t kMostRootEvents = 256;
+
+  World& world;
+  Ledger ledger;
+  Events events;
+  Notes notes;
+  Verdicts verdicts;
+
+  std::deque<Root> roots;
+  RootId next_root = 1;
+  bool roots_pending = false;
+  std::vector<PendingGradient> pending;
+  std::vector<EventId> grad_events;  // handed out by autograd.grad()
+  std::vector<EventId> amp_events;   // what the scaler's check last found bad
+  std::vector<HostRead> host_reads;  // in programs without backward
+  std::vector<HostRead> reads;       // since the last healthy step
+  std::map<std::uint32_t, std::int64_t> runs;     // reads since then, per line that made the value
+  std::map<std::uint32_t, std::int64_t> longest;  // the longest run that was recovered from
+  std::unordered_set<std::uint32_t> way;          // lines on the way to a healthy root
+  std::unordered_set<EventId> rooted;             // absorbed Infs that have reached a root
+  std::int64_t backwards = 0;
+  std::int64_t optimizers = 0;
+  std::int64_t optimizer_steps = 0;
+  std::int64_t healthy = 0;
+  std::int64_t skips = 0;  // by the scaler, in a row
+  bool stepped = false;    // an optimizer made a healthy step
+  std::uint64_t dropped = 0;  // records that did not fit
+
+ private:
+  void collect();
+};
+
+template <class Test>
+bool Judge::State::all_events(std::span<const EventId> ids, const Test& test) const {
+  for (const EventId id : ids) {
+    const Event* event = events.find(id);
+    if (event == nullptr || !test(*event)) return false;
+  }
+  return true;
+}
+
+}  // namespace nanscope

@@ -1,0 +1,106 @@
+// Rules at an optimizer's step, at zero_grad and at the loss scaler's update.
+#include <algorithm>
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+namespace {
+
+bool delivers_to(const Root& root, std::span<const LeafGrad> params) {
+  if (!root.grads) return false;
+  return std::any_of(params.begin(), params.end(), [&](const LeafGrad& param) {
+    return param.grad.value != 0 &&
+           std::any_of(root.grads->begin(), root.grads->end(),
+                       [&](const Delivered& delivered) { return delivered.grad == param.grad; });
+  });
+}
+
+}  // namespace
+
+// Judged before the optimizer writes: a bad gradient, or gradients of a bad loss.
+void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
+                               const Place& place) {
+  if (found_inf) return;  // a fused optimizer skips it
+  ++optimizer_steps;
+  Harm harm{Harmed::kLoss, {}, place, "", "", std::nullopt};
+  bool any = false;
+  for (const LeafGrad& param : params) {
+    if (param.grad.value == 0) continue;
+    any = true;
+    if (!param.state.kinds.any()) continue;
+    if (harm.kind != Harmed::kGradient) harm.name = param.name;
+    harm.kind = Harmed::kGradient;
+    const std::vector<EventId> ids = blame_tensor(param.state, place);
+    harm.events.insert(harm.events.end(), ids.begin(), ids.end());
+  }
+  for (Root& root : roots) {
+    if (!root.pending()) continue;
+    const bool cleaned = !root.bad.empty() &&
+                         all_events(root.bad, [](const Event& event) { return event.replaced; });
+    if (cleaned) {
+      close(root, Fate::kHandled);
+    } else if (delivers_to(root, params)) {
+      harm.events.insert(harm.events.end(), root.events.begin(), root.events.end());
+      root.done = true;
+    }
+  }
+  forget_done_roots();
+  if (!harm.events.empty()) {
+    verdicts.harm(harm);
+  } else if (any) {
+    healthy_step();
+    stepped = true;
+    settle_dead(std::nullopt);
+  }
+}
+
+void Judge::State::step_ended(std::span<const Held> bad_state, const Place& place) {
+  for (const Held& held : bad_state) {
+    if (!held.state.kinds.any()) continue;
+    verdicts.harm({Harmed::kOptimizerState, blame_tensor(held.state, place), place, held.name, "",
+                   std::nullopt});
+  }
+}
+
+void Judge::State::gradients_dropped(std::span<const TensorId> gradients) {
+  for (Root& root : roots) {
+    if (!root.pending() || !root.grads) continue;
+    const bool hit =
+        std::any_of(root.grads->begin(), root.grads->end(), [&](const Delivered& delivered) {
+          return std::find(gradients.begin(), gradients.end(), delivered.grad) != gradients.end();
+        });
+    if (hit) close(root, Fate::kThrownAway);
+  }
+  forget_done_roots();
+}
+
+// A skipped step is a note. It is an error if the loss was bad by other than the scaler's
+// own multiplication, or if scaling down does not help any more.
+void Judge::State::scaler_updated(bool found_inf, double scale, const Place& place) {
+  if (!found_inf) {
+    skips = 0;
+    amp_events.clear();
+    return;
+  }
+  ++skips;
+  const std::vector<Blamed> found = blame(amp_events, events);
+  EventView first;
+  first.place = place;
+  notes.skipped_by_scaler(found.empty() ? first : found.front().source->view);
+  fate(amp_events, Fate::kHandled);
+  for (Root& root : roots) {
+    if (!root.pending()) continue;
+    const std::vector<Blamed> origins = blame(root.events, events);
+    const bool own = std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
+      return origin.source->view.place.in_scaler;
+    });
+    if (!own) verdicts.harm({Harmed::kLoss, root.events, root.place, "", "", std::nullopt});
+    close(root, Fate::kHandled);
+  }
+  forget_done_roots();
+  if (scale < 1.0 && skips >= 3 && !amp_events.empty()) {
+    verdicts.harm({Harmed::kGradient, amp_events, place, "", "loss scale collapsed", std::nullopt});
+  }
+}
+
+}  // namespace nanscope

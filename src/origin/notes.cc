@@ -1,0 +1,78 @@
+#include "origin/notes.h"
+
+#include <algorithm>
+
+namespace nanscope {
+namespace {
+
+const char* words(Fate fate) {
+  switch (fate) {
+    case Fate::kNotUsed:
+      return "not used";
+    case Fate::kCleaned:
+      return "cleaned";
+    case Fate::kThrownAway:
+      return "thrown away";
+    case Fate::kHandled:
+      return "handled";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Notes::born(Source& source) {
+  if (NoteSite* site = site_of(source)) {
+    ++site->count;
+  } else {
+    ++uncounted_;
+  }
+}
+
+void Notes::met(Source& source, Fate fate) {
+  if (fate == Fate::kCleaned) {
+    source.cleaned = true;
+    if (source.site == nullptr) return;  // a declared mask that softmax cleaned is no news
+  }
+  if (source.site == nullptr) {
+    if (source.view.sort == EventSort::kDeclared) return;
+    born(source);
+  }
+  if (source.site != nullptr) source.site->fate = std::max(source.site->fate, fate);
+}
+
+void Notes::harmed(Source& source) {
+  if (source.site != nullptr) source.site->error = true;
+}
+
+void Notes::skipped_by_scaler(const EventView& first) {
+  if (skips_.count++ == 0) skips_.first = first;
+}
+
+NoteSite* Notes::site_of(Source& source) {
+  if (source.site != nullptr) return source.site;
+  const Place& place = source.view.place;
+  // Where the line is unknown the stack tells sites apart.
+  const std::uint64_t where = place.line != 0 ? place.line : std::uint64_t{place.stack} << 32;
+  const Key key{source.view.op, where};
+  auto found = sites_.find(key);
+  if (found == sites_.end()) {
+    if (sites_.size() >= kMostSites) return nullptr;
+    found = sites_.emplace(key, NoteSite{source.view, 0, Fate::kNotUsed, false}).first;
+    order_.push_back(&found->second);
+  }
+  return source.site = &found->second;
+}
+
+std::vector<Note> Notes::list() const {
+  std::vector<Note> notes;
+  for (const NoteSite* site : order_) {
+    if (site->error) continue;
+    notes.push_back({site->first, site->count, words(site->fate)});
+    notes.back().first.cleaned = site->fate == Fate::kCleaned;
+  }
+  if (skips_.count > 0) notes.push_back({skips_.first, skips_.count, "step skipped by GradScaler"});
+  return notes;
+}
+
+}  // namespace nanscope

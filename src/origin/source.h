@@ -1,0 +1,40 @@
+// A source: an event that can be an origin, kept apart from the event itself so that
+// whatever was computed from it can still name it when the event is long evicted.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "origin/judge.h"
+
+namespace nanscope {
+
+struct NoteSite;
+
+struct Source {
+  EventView view;
+  // A test may come after everything was computed from it: looked at only when the
+  // verdict is reached.
+  bool tested = false;
+  bool cleaned = false;
+  // The declared or imported values it was made from (Verdict::evidence).
+  std::vector<std::shared_ptr<Source>> evidence;
+  NoteSite* site = nullptr;  // owned by Notes, for ever
+
+  [[nodiscard]] bool given() const {  // not made by computing
+    return view.sort == EventSort::kDeclared || view.sort == EventSort::kImported;
+  }
+};
+
+// One origin of a value, and the first op that carried it on: that one is to blame when
+// the origin turns out to be an intended NaN.
+struct OriginRef {
+  std::shared_ptr<Source> source;
+  std::shared_ptr<Source> carrier;
+
+  friend bool operator==(const OriginRef&, const OriginRef&) = default;
+};
+
+using Origins = std::vector<OriginRef>;
+
+}  // namespace nanscope

@@ -1,0 +1,127 @@
+#include "origin/verdicts.h"
+
+#include <algorithm>
+
+namespace nanscope {
+namespace {
+
+EventView view_of(const Source& source) {
+  EventView view = source.view;
+  view.cleaned = source.cleaned;
+  return view;
+}
+
+bool carries(const Event& event, EventId origin) {
+  const auto names = [&](const OriginRef& ref) {
+    return ref.source->view.id == origin || (ref.carrier && ref.carrier->view.id == origin);
+  };
+  return event.id == origin || std::any_of(event.nan.begin(), event.nan.end(), names) ||
+         std::any_of(event.inf.begin(), event.inf.end(), names);
+}
+
+// The oldest of these that brings the origin: the shortest way.
+const Event* nearer(const std::vector<EventId>& ids, EventId origin, const Events& events) {
+  const Event* best = nullptr;
+  for (const EventId id : ids) {
+    const Event* event = events.find(id);
+    if (event == nullptr || id < origin || !carries(*event, origin)) continue;
+    if (best == nullptr || id < best->id) best = event;
+  }
+  return best;
+}
+
+bool all(const std::vector<Blamed>& origins, EventSort sort) {
+  return std::all_of(origins.begin(), origins.end(),
+                     [&](const Blamed& origin) { return !origin.misuse && origin.sort == sort; });
+}
+
+bool all_intended(const std::vector<Blamed>& origins) {
+  return std::all_of(origins.begin(), origins.end(),
+                     [](const Blamed& origin) { return origin.intended(); });
+}
+
+}  // namespace
+
+bool Verdicts::harm(const Harm& harm) {
+  const std::vector<Blamed> origins = blame(harm.events, events_);
+  if (origins.empty() || excused(harm, origins)) return false;
+  for (const Blamed& origin : origins) notes_.harmed(*origin.source);
+  const Blamed& first = origins.front();
+  const Place& place = first.source->view.place;
+  const Key key{first.source->view.op, place.line, place.line != 0 ? 0 : place.stack};
+  if (verdicts_.size() >= kMost || !reported_.insert(key).second) return true;
+
+  Verdict verdict;
+  verdict.harm = harm.kind;
+  verdict.place = harm.place;
+  verdict.name = harm.name;
+  verdict.text = harm.text;
+  verdict.origin = view_of(*first.source);
+  verdict.misuse = first.misuse;
+  for (std::size_t i = 1; i < origins.size() && i <= kMostOthers; ++i) {
+    verdict.others.push_back(view_of(*origins[i].source));
+  }
+  if (first.misused) verdict.evidence.push_back(view_of(*first.misused));
+  for (const auto& source : first.source->evidence) verdict.evidence.push_back(view_of(*source));
+  trace(harm, first, verdict);
+  verdicts_.push_back(std::move(verdict));
+  if (callback_) callback_(verdicts_.back());
+  return true;
+}
+
+bool Verdicts::excused(const Harm& harm, const std::vector<Blamed>& origins) const {
+  switch (harm.kind) {
+    case Harmed::kParameter:
+    case Harmed::kBuffer:
+    case Harmed::kOptimizerState:
+      return all(origins, EventSort::kDeclared) || all(origins, EventSort::kUninitialised);
+    case Harmed::kException:
+    case Harmed::kGuard:
+    case Harmed::kCollapsed:
+      return all_intended(origins);
+    case Harmed::kKept:
+    case Harmed::kHost:
+      return all_intended(origins) || is_right_logarithm(harm, origins);
+    case Harmed::kGradient:
+    case Harmed::kLoss:
+      return false;
+  }
+  return false;
+}
+
+// log(0) = -inf is the right value of a log-probability.
+bool Verdicts::is_right_logarithm(const Harm& harm, const std::vector<Blamed>& origins) const {
+  const auto holds_nan = [&](EventId id) {
+    const Event* event = events_.find(id);
+    return event != nullptr && event->kinds.nan;
+  };
+  const bool nan =
+      harm.seen ? harm.seen->nan : std::any_of(harm.events.begin(), harm.events.end(), holds_nan);
+  if (nan) return false;
+  return std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
+    const EventView& view = origin.source->view;
+    const bool is_log = view.op != nullptr && view.op->traits.is_log;
+    return !view.kinds.nan && (is_log || (!origin.misuse && origin.source->given()));
+  });
+}
+
+// From the harm back to the origin, over parents that bring it.
+void Verdicts::trace(const Harm& harm, const Blamed& origin, Verdict& verdict) const {
+  std::vector<EventView> way;
+  const Event* at = nearer(harm.events, origin.id(), events_);
+  while (at != nullptr && at->id != origin.id() && way.size() < 1024) {
+    way.push_back(at->view());
+    at = nearer(at->parents, origin.id(), events_);
+  }
+  verdict.chain_truncated = at == nullptr || at->id != origin.id();
+  way.push_back(verdict.origin);
+  std::reverse(way.begin(), way.end());
+  if (way.size() > kMostChain) {  // the middle goes
+    verdict.chain_truncated = true;
+    const auto half = static_cast<std::ptrdiff_t>(kMostChain / 2);
+    way.erase(way.begin() + half, way.end() - half);
+  }
+  verdict.chain = std::move(way);
+}
+
+}  // namespace nanscope

@@ -1,0 +1,22 @@
+// The way a bad value went: birth -> carriers -> harm, each with its line.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "capture/records.h"
+#include "report/paint.h"
+
+namespace nanscope::report {
+
+// "the gradient of `net.head.weight` is not finite"
+[[nodiscard]] std::string harm_text(const Harm& harm);
+// train.py:41, with a long path cut in front
+[[nodiscard]] std::string place_text(const Site& site);
+
+// Steps of one role on one line are told together; a long middle only if `verbose`.
+[[nodiscard]] std::vector<std::string> journey(const Finding& finding, bool verbose,
+                                               std::size_t columns, const Paint& paint);
+
+}  // namespace nanscope::report

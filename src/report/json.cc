@@ -1,0 +1,198 @@
+#include "report/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "capture/secrets.h"
+#include "capture/words.h"
+#include "diagnose/cause.h"
+#include "report/summary.h"
+
+namespace nanscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T, class F>
+Json list_of(const std::vector<T>& entries, F one) {
+  Json list = Json::array();
+  for (const T& entry : entries) list.push_back(one(entry));
+  return list;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& maybe) {
+  return maybe ? Json(*maybe) : Json(nullptr);
+}
+
+Json number_of(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json statistic_of(const std::optional<double>& value) {
+  return value ? number_of(*value) : Json(nullptr);
+}
+
+Json value_of(const Value& value) {
+  if (!value.is_complex) return number_of(value.real);
+  const std::string imag = fmt::format("{}", value.imag);
+  return fmt::format("{}{}{}j", value.real, imag.starts_with('-') ? "" : "+", imag);
+}
+
+Json site_of(const Site& site) {
+  Json json{{"file", site.file},        {"line", site.line},       {"end_line", site.end_line},
+            {"col", site.col},          {"end_col", site.end_col}, {"code", site.code},
+            {"function", site.function}};
+  if (!site.remark.empty()) json["remark"] = site.remark;
+  return json;
+}
+
+Json site_or_null(const std::optional<Site>& site) { return site ? site_of(*site) : Json(nullptr); }
+
+Json frame_of(const Frame& frame) {
+  return {{"file", frame.file}, {"line", frame.line}, {"function", frame.function}};
+}
+
+Json origin_of(const Origin& origin) {
+  return {{"kind", word_of(origin.kind)},
+          {"phase", word_of(origin.phase)},
+          {"op", origin.op},
+          {"node", or_null(origin.node)},
+          {"site", site_of(origin.site)},
+          {"library_site", site_or_null(origin.library_site)},
+          {"stack", list_of(origin.stack, frame_of)},
+          {"module", or_null(origin.module)},
+          {"step", origin.step},
+          {"rank", or_null(origin.rank)},
+          {"worker", or_null(origin.worker)},
+          {"output", origin.output},
+          {"index", origin.indices.empty() ? Json(nullptr) : Json(origin.indices[0])},
+          {"value", value_of(origin.value)},
+          {"nan", origin.nan},
+          {"pos_inf", origin.pos_inf},
+          {"neg_inf", origin.neg_inf},
+          {"numel", origin.numel},
+          {"indices", origin.indices},
+          {"per_element", origin.per_element}};
+}
+
+Json harm_of(const std::optional<Harm>& harm) {
+  if (!harm) return nullptr;
+  return {{"kind", word_of(harm->kind)},
+          {"site", site_or_null(harm->site)},
+          {"step", harm->step},
+          {"name", or_null(harm->name)},
+          {"text", harm->text}};
+}
+
+Json link_of(const Link& link) {
+  return {{"op", link.op},
+          {"site", site_of(link.site)},
+          {"phase", word_of(link.phase)},
+          {"role", word_of(link.role)}};
+}
+
+Json tensor_of(const TensorFacts& tensor) {
+  const Statistics& s = tensor.statistics;
+  Json json{{"name", tensor.name},
+            {"dtype", tensor.dtype},
+            {"shape", tensor.shape},
+            {"min", statistic_of(s.min)},
+            {"max", statistic_of(s.max)},
+            {"mean", statistic_of(s.mean)},
+            {"zeros", s.zeros},
+            {"negatives", s.negatives},
+            {"subnormals", s.subnormals},
+            {"nan", s.nan},
+            {"pos_inf", s.pos_inf},
+            {"neg_inf", s.neg_inf},
+            {"at_index", list_of(tensor.at_index, value_of)}};
+  if (!tensor.remark.empty()) json["remark"] = tensor.remark;
+  return json;
+}
+
+Json scalar_of(const ScalarFact& scalar) {
+  return {{"name", scalar.name}, {"value", scalar.value}};
+}
+
+Json cause_of(const Cause& cause) {
+  const auto other = [](const Cause::Other& o) {
+    return Json{{"id", o.id}, {"why_not", o.why_not}};
+  };
+  return {{"id", cause.id},
+          {"certainty", word_of(cause.certainty)},
+          {"sentence", cause.sentence},
+          {"evidence", cause.evidence},
+          {"others", list_of(cause.others, other)}};
+}
+
+Json verification_not_run() {
+  return {{"status", "not_run"},
+          {"steps", 0},
+          {"healthy_steps_unchanged", nullptr},
+          {"detail", "This version proposes no fix, so there was none to verify."}};
+}
+
+Json finding_of(const Finding& finding) {
+  return {{"level", word_of(finding.level)},
+          {"origin", origin_of(finding.origin)},
+          {"harm", harm_of(finding.harm)},
+          {"chain", list_of(finding.chain, link_of)},
+          {"chain_truncated", finding.chain_truncated},
+          {"inputs", list_of(finding.inputs, tensor_of)},
+          {"outputs", list_of(finding.outputs, tensor_of)},
+          {"cause", cause_of(diagnose(finding))},
+          {"fix", nullptr},
+          {"verification", verification_not_run()},
+          {"scalars", list_of(finding.scalars, scalar_of)},
+          {"count", finding.count}};
+}
+
+Json findings_in_order(const std::vector<Finding>& findings) {
+  Json list = Json::array();
+  for (const Level level : {Level::kError, Level::kWarning, Level::kNote})
+    for (const Finding& finding : findings)
+      if (finding.level == level) list.push_back(finding_of(finding));
+  return list;
+}
+
+Json program_of(const Program& program) {
+  return {{"argv", mask_secrets(program.argv)},
+          {"python", program.python},
+          {"torch", program.torch},
+          {"mode", program.mode},
+          {"pid", program.pid},
+          {"host", program.host},
+          {"exit_status", or_null(program.exit_status)},
+          {"ended", program.ended ? Json(word_of(*program.ended)) : Json(nullptr)}};
+}
+
+Json coverage_of(const Coverage& coverage) {
+  const auto gap = [](const NotWatched& g) {
+    return Json{{"what", g.what}, {"why", g.why}, {"count", g.count}};
+  };
+  return {{"ops_watched", coverage.ops_watched},
+          {"bytes_scanned", coverage.bytes_scanned},
+          {"steps", coverage.steps},
+          {"not_watched", list_of(coverage.not_watched, gap)}};
+}
+
+}  // namespace
+
+std::string json_report(const Capture& capture) {
+  const Json report{{"schema", "nanscope/1"},
+                    {"verdict", verdict_of(capture)},
+                    {"program", program_of(capture.program)},
+                    {"findings", findings_in_order(capture.findings)},
+                    {"coverage", coverage_of(capture.coverage)}};
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace nanscope

@@ -1,0 +1,197 @@
+// What the user sees, compared with the files in tests/golden.
+//
+// UPDATE_GOLDEN=1 rewrites them; look at the difference before it is committed.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "capture/sample.h"
+#include "report/json.h"
+#include "report/summary.h"
+#include "report/text.h"
+#include "report/unicode.h"
+
+#ifndef NANSCOPE_SOURCE_DIR
+#define NANSCOPE_SOURCE_DIR "."
+#endif
+
+namespace nanscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const fs::path path = fs::path(NANSCOPE_SOURCE_DIR) / "tests" / "golden" / name;
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file.good()) << path << " is missing; UPDATE_GOLDEN=1 writes it";
+  const std::string expected{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, expected) << "differs from " << path;
+}
+
+void expect_narrow(const std::string& text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    EXPECT_LE(report::columns_of(rest.substr(0, end)), 100u) << rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+void expect_text(const std::string& name, const Capture& capture, const TextOptions& options = {}) {
+  const std::string text = text_report(capture, options);
+  expect_golden(name, text);
+  expect_narrow(text);
+}
+
+// Everything awkward at once: tabs and wide characters over several lines, hostile names,
+// many inputs, a complex value, a long way, a killed program, gaps in the coverage.
+Capture awkward() {
+  Finding finding;
+  Origin& origin = finding.origin;
+  origin.op = "mylib::\x1b[31mfancy";
+  origin.site.file = "a/rather/deep/folder/of/a/project/with/long/names/m\xc3\xbcll\xff.py";
+  origin.site.line = 99;
+  origin.site.end_line = 101;
+  origin.site.col = 5;
+  origin.site.end_col = 2;
+  origin.site.code = "fancy(\n\t\tz,  # \u640d\u5931\n\t)";
+  origin.site.source = {"\ty = fancy(", "\t\tz,  # \u640d\u5931", "\t) + 1"};
+  origin.site.function = "forward";
+  origin.step = 1'234'567;
+  origin.output = 1;
+  origin.worker = 3;
+  origin.indices = {{0, 1}};
+  origin.value = {sample::kNan, 1, true};
+  origin.nan = 1'200;
+  origin.numel = 4'000'000;
+  for (int i = 0; i < 7; ++i) {
+    TensorFacts tensor =
+        sample::tensor("weights[" + std::to_string(i) + "].reshape(-1, heads, width)", {2000, 2000},
+                       -1.25e-7, 3.25e9, 0.125);
+    tensor.statistics.zeros = 1'234'567;
+    tensor.at_index = {{1, -2, true}};
+    finding.inputs.push_back(tensor);
+  }
+  finding.inputs[2].name.clear();
+  finding.inputs[3].remark = "as it was before the op overwrote it";
+  finding.inputs_left_out = 2;
+  finding.scalars = {{"dim", "-1"}, {"eps", "1e-12"}};
+  for (int i = 0; i < 20; ++i) {
+    Link link{"aten::mul", sample::site("net.py", 10 + i, "h = h * w", "h * w", "forward"),
+              Phase::kForward, Role::kCarrier};
+    finding.chain.push_back(link);
+  }
+  finding.chain[0].role = Role::kBirth;
+  finding.chain_truncated = true;
+  finding.harm = Harm{HarmKind::kException, std::nullopt, 0, std::nullopt,
+                      "ValueError: probabilities hold\nnan \x1b]0;pwned\x07"};
+  Capture capture = sample::capture({finding});
+  capture.coverage.not_watched = {{"compiled region", "torch.compile", 3},
+                                  {"device cuda:0", "only the CPU is watched", 1}};
+  capture.complete = false;
+  return capture;
+}
+
+Finding warning() {
+  Finding finding = sample::sqrt_gradient();
+  finding.level = Level::kWarning;
+  finding.harm.reset();
+  return finding;
+}
+
+TEST(Text, OneErrorAndANote) {
+  const Capture capture = sample::capture({sample::log_of_zero(), sample::note()});
+  expect_text("log_of_zero.txt", capture);
+  expect_text("log_of_zero_verbose.txt", capture, {.verbose = true});
+  expect_text("log_of_zero_color.txt", capture, {.color = true});
+}
+
+TEST(Text, Backward) {
+  expect_text("sqrt_gradient.txt", sample::capture({sample::sqrt_gradient()}));
+}
+
+TEST(Text, Imported) { expect_text("imported.txt", sample::capture({sample::imported()})); }
+
+TEST(Text, Awkward) {
+  expect_text("awkward.txt", awkward());
+  const std::string text = text_report(awkward(), {});
+  expect_narrow(text);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\x07'), std::string::npos);
+  expect_narrow(text_report(awkward(), {.verbose = true}));
+}
+
+TEST(Text, ManyErrorsOnlyTheFirstInFull) {
+  expect_text("many_errors.txt", sample::capture(std::vector<Finding>(5, sample::sqrt_gradient())));
+}
+
+TEST(Text, NarrowTerminal) {
+  expect_text("narrow.txt", sample::capture({sample::imported()}), {.columns = 40});
+}
+
+TEST(Text, WithoutErrors) {
+  EXPECT_EQ(text_report(sample::capture({}), {}),
+            "nanscope: clean. No NaN or Inf did harm: 12,345 ops watched, 1.2 GB scanned, 13 "
+            "steps; nothing went unwatched.\n");
+  // The summary is one line, however long.
+  expect_golden("warning.txt", text_report(sample::capture({warning(), sample::note()}), {}));
+  expect_golden("warning_verbose.txt",
+                text_report(sample::capture({warning(), sample::note()}), {.verbose = true}));
+}
+
+TEST(Summary, SilenceMeansSomething) {
+  Capture capture = sample::capture({sample::note(), sample::note()});
+  EXPECT_EQ(verdict_of(capture), "clean");
+  EXPECT_EQ(summary_line(capture),
+            "nanscope: clean. No NaN or Inf did harm: 12,345 ops watched, 1.2 GB scanned, 13 "
+            "steps; nothing "
+            "went unwatched; 2 notes (-v lists them).");
+  capture.coverage.not_watched = {{"compiled region", "torch.compile", 3}};
+  EXPECT_EQ(verdict_of(capture), "unknown");
+  EXPECT_EQ(
+      summary_line(capture),
+      "NOT FULLY WATCHED: nothing bad was seen, but this went unwatched: 3 x compiled region "
+      "(torch.compile). 12,345 ops watched, 1.2 GB scanned, 13 steps; 2 notes (-v lists them).");
+  capture.coverage.not_watched.assign(9, {"a kernel\n", "", 1});
+  EXPECT_NE(summary_line(capture).find("a kernel , 5 more. "), std::string::npos);
+  EXPECT_EQ(summary_line(capture).find('\n'), std::string::npos);
+}
+
+TEST(Summary, ACaptureThatBreaksOffIsNotClean) {
+  Capture capture = sample::capture({});
+  capture.complete = false;
+  EXPECT_EQ(verdict_of(capture), "unknown");
+  EXPECT_TRUE(summary_line(capture).starts_with("NOT FULLY WATCHED: "));
+  capture.findings = {sample::log_of_zero()};
+  EXPECT_EQ(verdict_of(capture), "error");
+}
+
+TEST(Json, ExactText) {
+  expect_golden("log_of_zero.json", json_report(sample::capture({sample::log_of_zero()})));
+  expect_golden("sqrt_gradient.json",
+                json_report(sample::capture({sample::note(), sample::sqrt_gradient()})));
+  expect_golden("awkward.json", json_report(awkward()));
+  expect_golden("clean.json", json_report(sample::capture({})));
+}
+
+TEST(Json, IsStrict) {
+  const std::string json = json_report(awkward());
+  EXPECT_NE(json.find("\"value\": \"nan+1j\""), std::string::npos);
+  EXPECT_EQ(json.find('\x1b'), std::string::npos);
+  EXPECT_EQ(json.find('\xff'), std::string::npos);
+  Finding finding = sample::log_of_zero();
+  finding.inputs[0].statistics.min.reset();
+  finding.inputs[0].statistics.mean = sample::kInf;
+  const std::string text = json_report(sample::capture({finding}));
+  EXPECT_NE(text.find("\"min\": null"), std::string::npos);
+  EXPECT_NE(text.find("\"mean\": \"inf\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nanscope

@@ -1,0 +1,84 @@
+#include "report/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "diagnose/phrase.h"
+#include "report/unicode.h"
+
+namespace nanscope {
+namespace {
+
+constexpr std::size_t kMostGaps = 4;  // named in one line
+
+std::string gap_text(const NotWatched& gap) {
+  std::string text = gap.count > 1
+                         ? fmt::format("{} x {}", grouped(gap.count), report::safe(gap.what))
+                         : report::safe(gap.what);
+  if (!gap.why.empty()) text += fmt::format(" ({})", report::safe(gap.why));
+  return text;
+}
+
+std::string gaps_text(const Coverage& coverage) {
+  std::vector<std::string> parts;
+  for (const NotWatched& gap : coverage.not_watched) {
+    if (parts.size() == kMostGaps) break;
+    parts.push_back(gap_text(gap));
+  }
+  if (const std::size_t more = coverage.not_watched.size() - parts.size(); more > 0)
+    parts.push_back(fmt::format("{} more", grouped(static_cast<std::int64_t>(more))));
+  return joined(parts, ", ");
+}
+
+std::string amounts(const Coverage& coverage) {
+  return fmt::format("{} watched, {} scanned, {}", plural(coverage.ops_watched, "op"),
+                     byte_count(coverage.bytes_scanned), plural(coverage.steps, "step"));
+}
+
+// "; 2 warnings, 12 notes (-v lists them)"
+std::string asides(const Capture& capture) {
+  std::vector<std::string> parts;
+  if (const auto warnings = findings_of(capture, Level::kWarning); warnings > 0)
+    parts.push_back(plural(warnings, "warning"));
+  if (const auto notes = findings_of(capture, Level::kNote); notes > 0)
+    parts.push_back(plural(notes, "note") + " (-v lists them)");
+  return parts.empty() ? std::string() : "; " + joined(parts, ", ");
+}
+
+}  // namespace
+
+std::int64_t findings_of(const Capture& capture, Level level) {
+  return std::count_if(capture.findings.begin(), capture.findings.end(),
+                       [&](const Finding& finding) { return finding.level == level; });
+}
+
+std::string_view verdict_of(const Capture& capture) {
+  if (findings_of(capture, Level::kError) > 0) return "error";
+  return capture.coverage.not_watched.empty() && capture.complete ? "clean" : "unknown";
+}
+
+std::string coverage_text(const Coverage& coverage) {
+  if (coverage.not_watched.empty()) return amounts(coverage) + "; nothing went unwatched";
+  return fmt::format("{}; NOT watched: {}", amounts(coverage), gaps_text(coverage));
+}
+
+std::string summary_line(const Capture& capture) {
+  const Coverage& coverage = capture.coverage;
+  if (const std::int64_t errors = findings_of(capture, Level::kError); errors > 0)
+    return fmt::format("nanscope: {}. {}{}.", plural(errors, "error"), coverage_text(coverage),
+                       asides(capture));
+  if (!coverage.not_watched.empty())
+    return fmt::format(
+        "NOT FULLY WATCHED: nothing bad was seen, but this went unwatched: {}. {}{}.",
+        gaps_text(coverage), amounts(coverage), asides(capture));
+  if (!capture.complete)
+    return fmt::format(
+        "NOT FULLY WATCHED: nothing bad was seen before the record breaks off. {}{}.",
+        amounts(coverage), asides(capture));
+  return fmt::format("nanscope: clean. No NaN or Inf did harm: {}{}.", coverage_text(coverage),
+                     asides(capture));
+}
+
+}  // namespace nanscope

@@ -1,0 +1,23 @@
+// One run in one line, and what of it was watched.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "capture/records.h"
+
+namespace nanscope {
+
+// error, clean, or unknown: nothing was found, but not everything was watched.
+[[nodiscard]] std::string_view verdict_of(const Capture& capture);
+[[nodiscard]] std::int64_t findings_of(const Capture& capture, Level level);
+
+// "12,345 ops watched, 1.2 GB scanned, 13 steps; nothing went unwatched"
+[[nodiscard]] std::string coverage_text(const Coverage& coverage);
+
+// The line a run ends with when there is no error to show. It begins with
+// NOT FULLY WATCHED where silence does not mean that all is well.
+[[nodiscard]] std::string summary_line(const Capture& capture);
+
+}  // namespace nanscope

@@ -1,0 +1,287 @@
+#include "report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "capture/words.h"
+#include "diagnose/cause.h"
+#include "diagnose/phrase.h"
+#include "report/excerpt.h"
+#include "report/journey.h"
+#include "report/paint.h"
+#include "report/summary.h"
+#include "report/table.h"
+#include "report/unicode.h"
+
+namespace nanscope {
+namespace {
+
+using report::Paint;
+using report::safe;
+
+constexpr std::size_t kMostFullErrors = 3;
+constexpr std::size_t kMostFrames = 3;    // "called from", unless verbose
+constexpr std::size_t kMostInputs = 6;    // columns of the table, unless verbose
+constexpr std::size_t kMostElements = 3;  // rows of failing elements, unless verbose
+
+// Collects lines under an indentation.
+class Page {
+ public:
+  explicit Page(const TextOptions& options)
+      : options_(options),
+        paint_(options.color),
+        columns_(std::clamp<std::size_t>(options.columns, 60, 100)) {}
+
+  [[nodiscard]] const Paint& paint() const { return paint_; }
+  [[nodiscard]] bool verbose() const { return options_.verbose; }
+  [[nodiscard]] std::size_t room(std::size_t indent) const { return columns_ - indent; }
+
+  void title(std::string_view text) { text_ += "\n" + paint_.title(text) + "\n"; }
+  void line(std::size_t indent, std::string_view text) {
+    if (!text.empty()) text_.append(indent, ' ').append(text);
+    text_ += '\n';
+  }
+  // Text from anywhere: made harmless and wrapped, later lines two columns further in.
+  void prose(std::size_t indent, std::string_view text, std::size_t hang = 0) {
+    bool first = true;
+    for (const std::string& part : report::wrapped(safe(text), room(indent + hang))) {
+      line(first ? indent : indent + hang, part);
+      first = false;
+    }
+  }
+  void bullet(std::size_t indent, std::string_view text) {
+    prose(indent, "- " + std::string(text), 2);
+  }
+  void lines(std::size_t indent, const std::vector<std::string>& all) {
+    for (const std::string& one : all) line(indent, one);
+  }
+  void append(std::string_view text) { text_ += text; }
+
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  const TextOptions options_;
+  Paint paint_;
+  std::size_t columns_;
+  std::string text_;
+};
+
+// train.py:41:18; editors count columns from 1
+std::string position(const Site& site) {
+  if (site.file.empty()) return "(place unknown)";
+  if (site.end_col > site.col || site.end_line > site.line)
+    return fmt::format("{}:{}:{}", safe(site.file), site.line, site.col + 1);
+  return fmt::format("{}:{}", safe(site.file), site.line);
+}
+
+std::string in_function(const Site& site) {
+  return site.function.empty() ? std::string() : " in " + safe(site.function);
+}
+
+// What the op did: the verb follows the kind of origin.
+std::string deed(const Origin& origin) {
+  const std::string value = number(origin.value);
+  switch (origin.kind) {
+    case OriginKind::kBirth:
+      return fmt::format("{} made {}", origin.op, value);
+    case OriginKind::kDeclared:
+      return fmt::format("{} wrote {} on purpose", origin.op, value);
+    case OriginKind::kImported:
+      return fmt::format("{} read {} that came in from outside", origin.op, value);
+    case OriginKind::kUninitialised:
+      return fmt::format("{} gave memory that was never written ({})", origin.op, value);
+    case OriginKind::kUnwatched:
+      return fmt::format("{} read {} that an unwatched kernel made", origin.op, value);
+  }
+  return origin.op;
+}
+
+std::string circumstances(const Origin& origin) {
+  std::vector<std::string> parts{origin.op};
+  if (origin.node) parts[0] += fmt::format(" in {}, the backward of this expression", *origin.node);
+  parts.push_back(fmt::format("phase {}", word_of(origin.phase)));
+  parts.push_back(fmt::format("step {}", grouped(origin.step)));
+  if (origin.rank) parts.push_back(fmt::format("rank {}", *origin.rank));
+  if (origin.worker) parts.push_back(fmt::format("worker {}", *origin.worker));
+  if (origin.module) parts.push_back("module " + *origin.module);
+  return joined(parts, ", ");
+}
+
+std::string elements(const Origin& origin) {
+  std::string text = bad_elements(origin);
+  if (!origin.indices.empty() && !origin.indices[0].empty())
+    text += "; the first at " + bracketed(origin.indices[0]);
+  if (origin.output > 0) text += fmt::format(", in output {}", origin.output);
+  return text;
+}
+
+void called_from(const Origin& origin, Page& page) {
+  const std::size_t shown = page.verbose() ? origin.stack.size() : kMostFrames;
+  // The innermost frame is usually the site itself.
+  const bool repeats = !origin.stack.empty() && origin.stack[0].file == origin.site.file &&
+                       origin.stack[0].line == origin.site.line;
+  std::vector<std::string> frames;
+  for (std::size_t i = repeats ? 1 : 0; i < origin.stack.size(); ++i)
+    frames.push_back(fmt::format("{}:{} in {}", origin.stack[i].file, origin.stack[i].line,
+                                 origin.stack[i].function));
+  const std::size_t more = frames.size() > shown ? frames.size() - shown : 0;
+  frames.resize(frames.size() - more);
+  if (frames.empty()) return;
+  if (more > 0) frames.push_back(fmt::format("{} more", more));
+  page.prose(2, "called from " + joined(frames, ", "), 12);
+}
+
+void first_bad_operation(const Finding& finding, Page& page) {
+  const Origin& origin = finding.origin;
+  page.title("First Bad Operation");
+  page.prose(2, position(origin.site) + in_function(origin.site));
+  page.lines(4, report::excerpt(origin.site, page.room(4), page.paint()));
+  if (!origin.site.remark.empty()) page.prose(2, origin.site.remark);
+  page.prose(2, circumstances(origin), 2);
+  page.prose(2, elements(origin), 2);
+  if (origin.kind == OriginKind::kBirth && !origin.per_element)
+    page.prose(2, "(judged for the tensor as a whole, not element by element)");
+  if (origin.library_site)
+    page.prose(2, "inside " + position(*origin.library_site) + in_function(*origin.library_site),
+               2);
+  called_from(origin, page);
+}
+
+// " (certain)"; of what is not known there is nothing to be sure of.
+std::string sureness(const Cause& cause) {
+  return cause.id == "unknown" ? std::string() : fmt::format(" ({})", word_of(cause.certainty));
+}
+
+void root_cause(const Cause& cause, Page& page) {
+  const bool certain = cause.certainty == Certainty::kCertain;
+  page.title("Root Cause");
+  page.line(2, page.paint().error(cause.id) + sureness(cause));
+  page.prose(2, cause.sentence);
+  for (const std::string& line : cause.evidence) page.bullet(4, line);
+  if (cause.others.empty() || (certain && !page.verbose())) return;
+  page.line(2, certain || cause.id == "unknown" ? "Looked at and dropped:" : "Runners-up:");
+  for (const Cause::Other& other : cause.others)
+    page.bullet(4, fmt::format("{}: {}", other.id, other.why_not));
+}
+
+void input_statistics(const Finding& finding, Page& page) {
+  page.title("Input Statistics");
+  const std::size_t elements = page.verbose() ? finding.origin.indices.size() : kMostElements;
+  std::vector<TensorFacts> shown = finding.inputs;
+  if (!page.verbose() && shown.size() > kMostInputs) shown.resize(kMostInputs);
+  page.lines(2, report::statistics_table(shown, finding.origin.indices, elements, page.room(2),
+                                         page.paint()));
+  if (shown.empty()) page.line(2, "No inputs were recorded.");
+  const auto hidden = static_cast<std::int64_t>(finding.inputs.size() - shown.size());
+  if (hidden + finding.inputs_left_out > 0)
+    page.line(2, fmt::format("and {}{}", plural(hidden + finding.inputs_left_out, "more input"),
+                             hidden > 0 ? " (-v shows them)" : ""));
+  for (const TensorFacts& tensor : shown)
+    if (!tensor.remark.empty()) {
+      const std::string& name = tensor.name.empty() ? tensor.argument : tensor.name;
+      page.prose(2, fmt::format("{}: {}", quoted(name), tensor.remark), 2);
+    }
+  std::vector<std::string> scalars;
+  for (const ScalarFact& scalar : finding.scalars)
+    scalars.push_back(scalar.name + " = " + scalar.value);
+  if (!scalars.empty()) page.prose(2, "with " + joined(scalars, ", "), 2);
+
+  page.line(0, "");
+  page.line(2, "The way it went");
+  page.lines(4, report::journey(finding, page.verbose(), page.room(4), page.paint()));
+}
+
+void five_parts(const Finding& finding, Page& page) {
+  const Origin& origin = finding.origin;
+  const std::string word(word_of(finding.level));
+  page.line(
+      0,
+      fmt::format(
+          "nanscope: {}: {}",
+          finding.level == Level::kError ? page.paint().error(word) : page.paint().warning(word),
+          page.paint().title(report::cut(
+              report::cut_front(position(origin.site), page.room(45)) + ": " + safe(deed(origin)),
+              page.room(20)))));
+  first_bad_operation(finding, page);
+  root_cause(diagnose(finding), page);
+  input_statistics(finding, page);
+  page.title("Fix");
+  page.line(2, "None: this version proposes no patch.");
+  page.title("Verification");
+  page.line(2, "Not run: there is no patch to try.");
+}
+
+void headline(const Finding& finding, Page& page) {
+  const Origin& origin = finding.origin;
+  const std::string times =
+      finding.count > 1 ? fmt::format(" ({} times)", grouped(finding.count)) : "";
+  page.prose(0,
+             fmt::format("{}: {}: {}{}", word_of(finding.level), position(origin.site),
+                         deed(origin), times),
+             2);
+  const Cause cause = diagnose(finding);
+  page.prose(2, cause.id + sureness(cause) + ": " + cause.sentence, 2);
+}
+
+std::vector<const Finding*> of_level(const Capture& capture, Level level) {
+  std::vector<const Finding*> found;
+  for (const Finding& finding : capture.findings)
+    if (finding.level == level) found.push_back(&finding);
+  return found;
+}
+
+void notes(const Capture& capture, Page& page) {
+  const std::vector<const Finding*> all = of_level(capture, Level::kNote);
+  if (all.empty()) return;
+  if (!page.verbose()) {
+    page.line(0, plural(static_cast<std::int64_t>(all.size()), "note") + "; -v lists them.");
+    return;
+  }
+  for (const Finding* note : all) headline(*note, page);
+}
+
+}  // namespace
+
+std::string text_of(const Finding& finding, const TextOptions& options) {
+  Page page(options);
+  five_parts(finding, page);
+  return page.take();
+}
+
+std::string headline_of(const Finding& finding, const TextOptions& options) {
+  Page page(options);
+  headline(finding, page);
+  return page.take();
+}
+
+std::string text_report(const Capture& capture, const TextOptions& options) {
+  Page page(options);
+  const std::vector<const Finding*> errors = of_level(capture, Level::kError);
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (i > 0) page.line(0, "");
+    if (i < kMostFullErrors || options.verbose)
+      five_parts(*errors[i], page);
+    else
+      headline(*errors[i], page);
+  }
+  const std::vector<const Finding*> warnings = of_level(capture, Level::kWarning);
+  if (!errors.empty() && !warnings.empty()) page.line(0, "");
+  for (const Finding* warning : warnings) headline(*warning, page);
+
+  if (errors.empty()) {
+    page.append(summary_line(capture) + "\n");
+    if (options.verbose) notes(capture, page);
+    return page.take();
+  }
+  page.line(0, "");
+  page.prose(0, "Coverage: " + coverage_text(capture.coverage) + ".", 2);
+  if (!capture.complete)
+    page.prose(0, "The record breaks off here: the program was killed, or it still runs.");
+  notes(capture, page);
+  return page.take();
+}
+
+}  // namespace nanscope

@@ -1,0 +1,29 @@
+// The diagnosis as text for a person: five parts, then the coverage.
+//
+// First Bad Operation, Root Cause, Input Statistics, Fix, Verification: always in this
+// order and under these names. Never wider than 100 columns; nothing in it can
+// control the terminal except, if asked for, colour.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "capture/records.h"
+
+namespace nanscope {
+
+struct TextOptions {
+  bool color = false;
+  bool verbose = false;       // also: the whole way, the stack, all suspects, the notes
+  std::size_t columns = 100;  // of the terminal; 60 to 100 are used
+};
+
+// All findings: errors in full, warnings in short, notes counted (listed if verbose), and
+// the Coverage line. Without errors or warnings, the summary line alone.
+[[nodiscard]] std::string text_report(const Capture& capture, const TextOptions& options);
+// The five parts of one finding.
+[[nodiscard]] std::string text_of(const Finding& finding, const TextOptions& options);
+// Two lines: "warning: train.py:41:18: aten::exp made inf", and why.
+[[nodiscard]] std::string headline_of(const Finding& finding, const TextOptions& options);
+
+}  // namespace nanscope

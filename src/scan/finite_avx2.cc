@@ -1,0 +1,143 @@
+// 32 bytes at a time.
+
+#include "scan/finite_kernels.h"
+#include "scan/float_bits.h"
+
+#if defined(__AVX2__)
+
+#include <immintrin.h>
+
+#include "scan/finite_simd.h"
+
+namespace nanscope {
+namespace {
+
+struct Vector256 {
+  static constexpr std::size_t kWidth = 32;
+
+  static __m256i load(const std::byte* at) noexcept {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+  }
+
+  // Two loads that overlap, of the largest size that fits.
+  static __m256i load_part(const std::byte* at, std::size_t n) noexcept {
+    if (n >= 16) {
+      const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+      const __m128i tail = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + n - 16));
+      return _mm256_inserti128_si256(_mm256_castsi128_si256(head), tail, 1);
+    }
+    if (n >= 8) {
+      const __m128i head = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
+      const __m128i tail = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at + n - 8));
+      return _mm256_zextsi128_si256(_mm_unpacklo_epi64(head, tail));
+    }
+    if (n >= 4) return pair_of<std::uint32_t>(at, at + n - 4);
+    return pair_of<std::uint16_t>(at, at);
+  }
+
+  template <class Word>
+  static __m256i pair_of(const std::byte* head_at, const std::byte* tail_at) noexcept {
+    Word head, tail;
+    __builtin_memcpy(&head, head_at, sizeof head);
+    __builtin_memcpy(&tail, tail_at, sizeof tail);
+    const std::uint64_t both = std::uint64_t{head} | std::uint64_t{tail} << (8 * sizeof tail);
+    return _mm256_zextsi128_si256(_mm_cvtsi64_si128(static_cast<long long>(both)));
+  }
+};
+
+__m256i broadcast(std::uint64_t x) noexcept {
+  return _mm256_set1_epi64x(static_cast<long long>(x));
+}
+__m256i broadcast(std::uint32_t x) noexcept { return _mm256_set1_epi32(static_cast<int>(x)); }
+__m256i broadcast(std::uint16_t x) noexcept { return _mm256_set1_epi16(static_cast<short>(x)); }
+
+bool any(__m256i mask) noexcept { return _mm256_testz_si256(mask, mask) == 0; }
+
+// Signed comparisons: there is no sign left where they are used.
+template <std::size_t kComponent>
+__m256i above(__m256i a, __m256i limit) noexcept {
+  if constexpr (kComponent == 2) return _mm256_cmpgt_epi16(a, limit);
+  if constexpr (kComponent == 4) return _mm256_cmpgt_epi32(a, limit);
+  if constexpr (kComponent == 8) return _mm256_cmpgt_epi64(a, limit);
+}
+
+template <std::size_t kComponent>
+__m256i equal(__m256i a, __m256i b) noexcept {
+  if constexpr (kComponent == 2) return _mm256_cmpeq_epi16(a, b);
+  if constexpr (kComponent == 4) return _mm256_cmpeq_epi32(a, b);
+  if constexpr (kComponent == 8) return _mm256_cmpeq_epi64(a, b);
+}
+
+// Keeps the largest magnitude, as an unsigned integer: two operations a vector.
+// Of a float64 the upper half tells: there is no 64-bit maximum, and none is needed.
+template <class Format>
+struct FiniteSieve : Vector256 {
+  static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
+  static constexpr std::uint8_t kEverything = 1;
+
+  __m256i worst = _mm256_setzero_si256();
+
+  void look(__m256i x) noexcept {
+    const __m256i kept = kComponent == 8 ? broadcast(std::uint64_t{0x7fffffff00000000})
+                                         : broadcast(Format::kSignless);
+    worst = larger(worst, _mm256_and_si256(x, kept));
+  }
+  void merge(const FiniteSieve& other) noexcept { worst = larger(worst, other.worst); }
+  [[nodiscard]] std::uint8_t seen() const noexcept {
+    if constexpr (kComponent == 8)
+      return any(above<4>(worst, broadcast(std::uint32_t{0x7fefffff})));
+    return any(
+        above<kComponent>(worst, broadcast(static_cast<typename Format::Bits>(Format::kInf - 1))));
+  }
+
+  static __m256i larger(__m256i a, __m256i b) noexcept {
+    return kComponent == 2 ? _mm256_max_epu16(a, b) : _mm256_max_epu32(a, b);
+  }
+};
+
+template <class Format>
+struct KindsSieve : Vector256 {
+  static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
+  static constexpr std::uint8_t kEverything = kNanBit | kInfBit;
+
+  __m256i nan = _mm256_setzero_si256();
+  __m256i inf = _mm256_setzero_si256();
+
+  void look(__m256i x) noexcept {
+    const __m256i magnitude = _mm256_and_si256(x, broadcast(Format::kSignless));
+    nan = _mm256_or_si256(nan, above<kComponent>(magnitude, broadcast(Format::kInf)));
+    inf = _mm256_or_si256(inf, equal<kComponent>(magnitude, broadcast(Format::kInf)));
+  }
+  void merge(const KindsSieve& other) noexcept {
+    nan = _mm256_or_si256(nan, other.nan);
+    inf = _mm256_or_si256(inf, other.inf);
+  }
+  [[nodiscard]] std::uint8_t seen() const noexcept {
+    return static_cast<std::uint8_t>((any(nan) ? kNanBit : 0) | (any(inf) ? kInfBit : 0));
+  }
+};
+
+template <class Format>
+bool finite(const std::byte* data, std::size_t bytes) noexcept {
+  return sift<FiniteSieve<Format>>(data, bytes) == 0;
+}
+
+template <class Format>
+constexpr KernelPair kPair{finite<Format>, sift<KindsSieve<Format>>};
+
+constinit const Kernels kTable =
+    table_of("avx2", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);
+
+}  // namespace
+
+const Kernels* avx2_kernels() noexcept { return &kTable; }
+
+}  // namespace nanscope
+
+#else
+
+namespace nanscope {
+const Kernels* avx2_kernels() noexcept { return nullptr; }
+}  // namespace nanscope
+
+#endif

@@ -1,0 +1,133 @@
+// 64 bytes at a time; the masked load makes one path of everything up to 64 bytes.
+
+#include "scan/finite_kernels.h"
+#include "scan/float_bits.h"
+
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+// gcc's own header sets them off: bug 105593.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+
+#include "scan/finite_simd.h"
+
+namespace nanscope {
+namespace {
+
+struct Vector512 {
+  static constexpr std::size_t kWidth = 64;
+
+  static __m512i load(const std::byte* at) noexcept { return _mm512_loadu_si512(at); }
+  static __m512i load_part(const std::byte* at, std::size_t n) noexcept {
+    return _mm512_maskz_loadu_epi8(~std::uint64_t{0} >> (64 - n), at);
+  }
+};
+
+__m512i broadcast(std::uint64_t x) noexcept { return _mm512_set1_epi64(static_cast<long long>(x)); }
+__m512i broadcast(std::uint32_t x) noexcept { return _mm512_set1_epi32(static_cast<int>(x)); }
+__m512i broadcast(std::uint16_t x) noexcept { return _mm512_set1_epi16(static_cast<short>(x)); }
+
+template <std::size_t kComponent>
+__m512i larger(__m512i a, __m512i b) noexcept {
+  if constexpr (kComponent == 2) return _mm512_max_epu16(a, b);
+  if constexpr (kComponent == 4) return _mm512_max_epu32(a, b);
+  if constexpr (kComponent == 8) return _mm512_max_epu64(a, b);
+}
+
+template <std::size_t kComponent>
+__m512i smaller(__m512i a, __m512i b) noexcept {
+  if constexpr (kComponent == 2) return _mm512_min_epu16(a, b);
+  if constexpr (kComponent == 4) return _mm512_min_epu32(a, b);
+  if constexpr (kComponent == 8) return _mm512_min_epu64(a, b);
+}
+
+template <std::size_t kComponent>
+bool any_above(__m512i a, __m512i limit) noexcept {
+  if constexpr (kComponent == 2) return _mm512_cmpgt_epu16_mask(a, limit) != 0;
+  if constexpr (kComponent == 4) return _mm512_cmpgt_epu32_mask(a, limit) != 0;
+  if constexpr (kComponent == 8) return _mm512_cmpgt_epu64_mask(a, limit) != 0;
+}
+
+template <std::size_t kComponent>
+bool any_zero(__m512i a) noexcept {
+  if constexpr (kComponent == 2) return _mm512_testn_epi16_mask(a, a) != 0;
+  if constexpr (kComponent == 4) return _mm512_testn_epi32_mask(a, a) != 0;
+  if constexpr (kComponent == 8) return _mm512_testn_epi64_mask(a, a) != 0;
+}
+
+// Keeps the largest magnitude, as an unsigned integer: two operations a vector.
+// Of a float64 the upper half tells, and a 32-bit maximum is the faster one.
+template <class Format>
+struct FiniteSieve : Vector512 {
+  static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
+  static constexpr std::uint8_t kEverything = 1;
+  static constexpr std::size_t kLane = kComponent == 8 ? 4 : kComponent;
+
+  __m512i worst = _mm512_setzero_si512();
+
+  void look(__m512i x) noexcept {
+    const __m512i kept = kComponent == 8 ? broadcast(std::uint64_t{0x7fffffff00000000})
+                                         : broadcast(Format::kSignless);
+    worst = larger<kLane>(worst, _mm512_and_si512(x, kept));
+  }
+  void merge(const FiniteSieve& other) noexcept { worst = larger<kLane>(worst, other.worst); }
+  [[nodiscard]] std::uint8_t seen() const noexcept {
+    const __m512i largest = kComponent == 8
+                                ? broadcast(std::uint32_t{0x7fefffff})
+                                : broadcast(static_cast<typename Format::Bits>(Format::kInf - 1));
+    return any_above<kLane>(worst, largest);
+  }
+};
+
+// NaN is the largest magnitude; Inf is what becomes zero when its own bits are flipped.
+template <class Format>
+struct KindsSieve : Vector512 {
+  static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
+  static constexpr std::uint8_t kEverything = kNanBit | kInfBit;
+
+  __m512i largest = _mm512_setzero_si512();
+  __m512i nearest = broadcast(~std::uint64_t{0});
+
+  void look(__m512i x) noexcept {
+    const __m512i magnitude = _mm512_and_si512(x, broadcast(Format::kSignless));
+    largest = larger<kComponent>(largest, magnitude);
+    nearest = smaller<kComponent>(nearest, _mm512_xor_si512(magnitude, broadcast(Format::kInf)));
+  }
+  void merge(const KindsSieve& other) noexcept {
+    largest = larger<kComponent>(largest, other.largest);
+    nearest = smaller<kComponent>(nearest, other.nearest);
+  }
+  [[nodiscard]] std::uint8_t seen() const noexcept {
+    const bool nan = any_above<kComponent>(largest, broadcast(Format::kInf));
+    const bool inf = any_zero<kComponent>(nearest);
+    return static_cast<std::uint8_t>((nan ? kNanBit : 0) | (inf ? kInfBit : 0));
+  }
+};
+
+template <class Format>
+bool finite(const std::byte* data, std::size_t bytes) noexcept {
+  return sift<FiniteSieve<Format>>(data, bytes) == 0;
+}
+
+template <class Format>
+constexpr KernelPair kPair{finite<Format>, sift<KindsSieve<Format>>};
+
+constinit const Kernels kTable =
+    table_of("avx512", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);
+
+}  // namespace
+
+const Kernels* avx512_kernels() noexcept { return &kTable; }
+
+}  // namespace nanscope
+
+#else
+
+namespace nanscope {
+const Kernels* avx512_kernels() noexcept { return nullptr; }
+}  // namespace nanscope
+
+#endif

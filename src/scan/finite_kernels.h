@@ -1,0 +1,74 @@
+// The dense kernels behind scan/finite.h, one table for each instruction set.
+//
+// Internal to scan/: the tests run one suite against every table of this machine.
+//
+// Note [Wide units share no inline code]
+// A file compiled for a wider instruction set must not emit a function that the
+// linker may merge with another file's copy: the wide copy could win and crash an
+// older machine. So those files keep everything in unnamed namespaces, call no
+// library templates, and this header gives them only declarations, constants and
+// consteval functions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace nanscope {
+
+inline constexpr std::uint8_t kNanBit = 1;
+inline constexpr std::uint8_t kInfBit = 2;
+
+// `bytes` is a whole number of components; any alignment.
+using FiniteKernel = bool (*)(const std::byte* data, std::size_t bytes) noexcept;
+// kNanBit and kInfBit of what was seen; stops when both were.
+using KindsKernel = std::uint8_t (*)(const std::byte* data, std::size_t bytes) noexcept;
+
+struct KernelPair {
+  FiniteKernel finite;
+  KindsKernel kinds;
+};
+
+inline constexpr std::size_t kDTypeCount = static_cast<std::size_t>(DType::kInteger) + 1;
+
+struct Kernels {
+  const char* name;
+  KernelPair of[kDTypeCount];  // by DType
+
+  [[nodiscard]] const KernelPair& operator[](DType dtype) const noexcept {
+    return of[static_cast<std::size_t>(dtype)];
+  }
+};
+
+// The kernels of types that cannot be looked into: nothing is ever wrong.
+[[nodiscard]] bool opaque_finite(const std::byte* data, std::size_t bytes) noexcept;
+[[nodiscard]] std::uint8_t opaque_kinds(const std::byte* data, std::size_t bytes) noexcept;
+
+// A complex type has the kernels of its components.
+consteval Kernels table_of(const char* name, KernelPair float64, KernelPair float32, KernelPair float16,
+                           KernelPair bfloat16) {
+  Kernels table{name, {}};
+  for (KernelPair& pair : table.of) pair = {opaque_finite, opaque_kinds};
+  const auto set = [&table](DType dtype, KernelPair pair) { table.of[static_cast<std::size_t>(dtype)] = pair; };
+  set(DType::kFloat64, float64);
+  set(DType::kFloat32, float32);
+  set(DType::kFloat16, float16);
+  set(DType::kBFloat16, bfloat16);
+  set(DType::kComplex64, float32);
+  set(DType::kComplex128, float64);
+  set(DType::kComplex32, float16);
+  return table;
+}
+
+[[nodiscard]] const Kernels* scalar_kernels() noexcept;
+// Null where this build has none; ask the machine before calling theirs.
+[[nodiscard]] const Kernels* avx2_kernels() noexcept;
+[[nodiscard]] const Kernels* avx512_kernels() noexcept;
+
+// Every table this machine can run, the reference first and the fastest last;
+// null after that. scan/finite.h uses the fastest.
+[[nodiscard]] std::array<const Kernels*, 3> runnable_kernels() noexcept;
+
+}  // namespace nanscope

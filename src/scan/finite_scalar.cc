@@ -1,0 +1,46 @@
+// The reference: one element after the other, nothing clever. The wide kernels
+// must agree with it, and it serves machines that have none of them.
+
+#include "scan/finite_kernels.h"
+#include "scan/float_bits.h"
+
+namespace nanscope {
+namespace {
+
+template <class Format>
+bool finite(const std::byte* data, std::size_t bytes) noexcept {
+  typename Format::Bits worst = 0;
+  for (const std::byte* end = data + bytes; data != end; data += sizeof worst) {
+    const auto magnitude = Format::signless(Format::load(data));
+    if (magnitude > worst) worst = magnitude;
+  }
+  return Format::is_finite(worst);
+}
+
+template <class Format>
+std::uint8_t kinds(const std::byte* data, std::size_t bytes) noexcept {
+  bool nan = false;
+  bool inf = false;
+  for (const std::byte* end = data + bytes; data != end && !(nan && inf);) {
+    const auto bits = Format::load(data);
+    nan |= Format::is_nan(bits);
+    inf |= Format::is_inf(bits);
+    data += sizeof bits;
+  }
+  return static_cast<std::uint8_t>((nan ? kNanBit : 0) | (inf ? kInfBit : 0));
+}
+
+template <class Format>
+constexpr KernelPair kPair{finite<Format>, kinds<Format>};
+
+constinit const Kernels kTable =
+    table_of("scalar", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);
+
+}  // namespace
+
+bool opaque_finite(const std::byte*, std::size_t) noexcept { return true; }
+std::uint8_t opaque_kinds(const std::byte*, std::size_t) noexcept { return 0; }
+
+const Kernels* scalar_kernels() noexcept { return &kTable; }
+
+}  // namespace nanscope

@@ -1,0 +1,101 @@
+// The one loop of all wide kernels. An instruction set brings two sieves.
+//
+// A sieve looks at whole vectors and remembers what it met:
+//
+//   kWidth               bytes of a vector
+//   kComponent           bytes of a component
+//   kEverything          the answer that no further look can change
+//   load(at)             a vector, any alignment
+//   load_part(at, n)     1..kWidth bytes, the rest zero
+//   look(vector)         remember
+//   merge(other)         remember what `other` met
+//   seen()               the answer; 0 while all was finite
+//
+// There is no tail loop: the last vector overlaps the one before it. To look
+// twice at an element changes no answer.
+//
+// Included by one file for each instruction set; see Note [Wide units share no
+// inline code] for the unnamed namespace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nanscope {
+namespace {
+
+// A buffer is left early only between blocks: a test in the inner loop would cost
+// the good buffers, which are nearly all.
+constexpr std::size_t kBlockBytes = 64 << 10;
+
+template <class Sieve>
+const std::byte* look_at_steps(const std::byte* at, std::size_t steps, Sieve& a, Sieve& b, Sieve& c,
+                               Sieve& d) noexcept {
+  constexpr std::size_t kWidth = Sieve::kWidth;
+  for (; steps != 0; --steps, at += 8 * kWidth) {
+    a.look(Sieve::load(at));
+    b.look(Sieve::load(at + kWidth));
+    c.look(Sieve::load(at + 2 * kWidth));
+    d.look(Sieve::load(at + 3 * kWidth));
+    a.look(Sieve::load(at + 4 * kWidth));
+    b.look(Sieve::load(at + 5 * kWidth));
+    c.look(Sieve::load(at + 6 * kWidth));
+    d.look(Sieve::load(at + 7 * kWidth));
+  }
+  return at;
+}
+
+// More than four vectors: aligned loads, four independent sieves.
+template <class Sieve>
+std::uint8_t sift_long(const std::byte* data, std::size_t bytes) noexcept {
+  constexpr std::size_t kWidth = Sieve::kWidth;
+  constexpr std::size_t kStep = 8 * kWidth;
+
+  const std::byte* const last = data + bytes - kWidth;
+  Sieve a, b, c, d;
+  a.look(Sieve::load(data));
+  b.look(Sieve::load(last));
+
+  // On to the next vector boundary, but never off the components' own grid.
+  const std::size_t past_boundary = reinterpret_cast<std::uintptr_t>(data) % kWidth;
+  const std::byte* at = data + (kWidth - past_boundary) / Sieve::kComponent * Sieve::kComponent;
+
+  while (static_cast<std::size_t>(last - at) > kBlockBytes) {
+    at = look_at_steps(at, kBlockBytes / kStep, a, b, c, d);
+    Sieve all = a;
+    all.merge(b);
+    all.merge(c);
+    all.merge(d);
+    if (all.seen() == Sieve::kEverything) return Sieve::kEverything;
+  }
+  at = look_at_steps(at, static_cast<std::size_t>(last - at) / kStep, a, b, c, d);
+  for (; at < last; at += kWidth) c.look(Sieve::load(at));
+
+  a.merge(b);
+  c.merge(d);
+  a.merge(c);
+  return a.seen();
+}
+
+template <class Sieve>
+std::uint8_t sift(const std::byte* data, std::size_t bytes) noexcept {
+  constexpr std::size_t kWidth = Sieve::kWidth;
+  if (bytes > 4 * kWidth) return sift_long<Sieve>(data, bytes);
+  if (bytes == 0) return 0;
+
+  Sieve sieve;
+  if (bytes <= kWidth) {
+    sieve.look(Sieve::load_part(data, bytes));
+    return sieve.seen();
+  }
+  sieve.look(Sieve::load(data));
+  sieve.look(Sieve::load(data + bytes - kWidth));
+  if (bytes > 2 * kWidth) {
+    sieve.look(Sieve::load(data + kWidth));
+    sieve.look(Sieve::load(data + bytes - 2 * kWidth));
+  }
+  return sieve.seen();
+}
+
+}  // namespace
+}  // namespace nanscope

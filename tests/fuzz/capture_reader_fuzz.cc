@@ -1,0 +1,55 @@
+// Hostile captures: whatever the bytes, the reader answers, and what it returns can
+// be diagnosed and printed.
+//
+// The first byte chooses how the rest is taken: as a whole file, or as the payload of
+// one record whose checksums are right. Otherwise the checksums would keep the fuzzer
+// from ever reaching the decoder.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "capture/encode.h"
+#include "capture/format.h"
+#include "capture/reader.h"
+#include "capture/utf8.h"
+#include "report/json.h"
+#include "report/text.h"
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+std::string as_file(std::uint8_t choice, std::string_view rest) {
+  if (choice % 4 == 0) return std::string(rest);
+  const auto type = static_cast<nanscope::RecordType>(choice % 4);
+  return nanscope::file_header() + nanscope::frame_of(type, rest);
+}
+
+void check_text(const std::string& text) {
+  require(nanscope::valid_utf8(text) == text);
+  require(text.find('\x1b') == std::string::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const nanscope::Result<nanscope::Capture> capture =
+      nanscope::parse_capture(as_file(data[0], rest), "fuzz.nsc");
+  (void)nanscope::readable(rest);
+  if (!capture) {
+    require(!capture.error().message.empty());
+    return 0;
+  }
+  check_text(nanscope::text_report(capture.value(), {.verbose = true}));
+  check_text(nanscope::json_report(capture.value()));
+  for (const nanscope::Finding& finding : capture.value().findings)
+    require(nanscope::decode_finding(nanscope::encode(finding)).ok());
+  return 0;
+}

@@ -1,0 +1,204 @@
+"""nanscope as others install it: `pip install .` beside a torch that is already there."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nanscope import support
+
+# What any Linux system with a C++ program on it has.
+SYSTEM_LIBRARIES = {
+    "libc.so.6",
+    "libm.so.6",
+    "libgcc_s.so.1",
+    "libstdc++.so.6",
+    "libpthread.so.0",
+    "libdl.so.2",
+    "ld-linux-x86-64.so.2",
+}
+TORCH_LIBRARIES = {"libc10.so", "libtorch_cpu.so", "libtorch_python.so"}
+
+
+def run(*command, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(word) for word in command],
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **options,
+    )
+
+
+def succeed(*command, **options) -> str:
+    outcome = run(*command, **options)
+    assert outcome.returncode == 0, outcome.stdout
+    return outcome.stdout
+
+
+def with_what_it_needs(*names: str) -> list[importlib.metadata.Distribution]:
+    """These distributions of our own environment and all that they depend on."""
+    found: dict[str, importlib.metadata.Distribution] = {}
+    waiting = list(names)
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        if name in found:
+            continue
+        try:
+            found[name] = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # meant for another platform or extra
+        requirements = found[name].requires or []
+        waiting += [re.match(r"[\w.-]+", r).group() for r in requirements if "extra ==" not in r]
+    return list(found.values())
+
+
+class Environment:
+    """A fresh virtual environment that has torch.
+
+    Torch and what it needs are links to the packages of our own environment: installing a
+    gigabyte once more would take longer than all other tests, and to pip, to CMake and to the
+    interpreter a linked package is an installed one.
+    """
+
+    def __init__(self, folder: Path):
+        succeed(sys.executable, "-m", "venv", folder)
+        self.bin = folder / "bin"
+        self.packages = next(folder.glob("lib/python3*/site-packages"))
+
+    def add(self, *names: str) -> None:
+        for distribution in with_what_it_needs(*names):
+            entries = {file.parts[0] for file in distribution.files or []}
+            for entry in entries - {"..", "__pycache__"}:
+                link = self.packages / entry
+                if not link.exists():
+                    link.symlink_to(distribution.locate_file(entry))
+
+    def versions(self) -> set[str]:
+        return set(succeed(self.bin / "python", "-m", "pip", "freeze").splitlines())
+
+    def pip_install(self, *arguments) -> None:
+        succeed(
+            *("nice", self.bin / "python", "-m", "pip", "install"),
+            *("--disable-pip-version-check", *arguments),
+        )
+
+
+def needed_libraries(library: Path) -> set[str]:
+    return set(re.findall(r"\(NEEDED\).*\[(.*)\]", succeed("readelf", "-d", library)))
+
+
+def search_path(library: Path) -> list[str]:
+    return re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", succeed("readelf", "-d", library))
+
+
+def check_installed(environment: Environment, elsewhere: Path) -> None:
+    version = succeed(environment.bin / "nanscope", "--version", cwd=elsewhere)
+    assert re.search(r"\d+\.\d+\.\d+", version)
+    succeed(environment.bin / "python", "-c", "import torch, nanscope._torch", cwd=elsewhere)
+
+    package = environment.packages / "nanscope"
+    libraries = {library.name.split(".")[0]: library for library in package.glob("*.so")}
+    assert set(libraries) == {"_core", "_torch", "libnanscope_core"}
+    assert needed_libraries(libraries["libnanscope_core"]) <= SYSTEM_LIBRARIES
+    ours = SYSTEM_LIBRARIES | {"libnanscope_core.so"}
+    assert needed_libraries(libraries["_core"]) <= ours
+    assert needed_libraries(libraries["_torch"]) <= ours | TORCH_LIBRARIES
+    for module in ("_core", "_torch"):
+        assert search_path(libraries[module]) == ["$ORIGIN"]
+    assert "not found" not in succeed("ldd", libraries["_core"])
+    assert (package / "py.typed").exists()
+    assert not list(package.rglob("*.cc"))
+
+
+@pytest.mark.parametrize("isolation", [True, False], ids=["isolated", "not-isolated"])
+def test_pip_install_beside_torch(root, tmp_path, isolation):
+    environment = Environment(tmp_path / "venv")
+    environment.add("torch", "numpy")
+    if isolation:
+        options = []
+    else:
+        environment.add("scikit-build-core", "nanobind")
+        options = ["--no-build-isolation"]
+    before = environment.versions()
+
+    environment.pip_install(*options, root)
+
+    after = environment.versions()
+    assert {name for name in after - before if not name.startswith("nanscope @")} == set()
+    assert before <= after
+    assert (environment.packages / "torch").is_symlink()
+    check_installed(environment, tmp_path)
+
+
+def configure(root: Path, build: Path, *options: str, **variables: str) -> str:
+    """What CMake says when it refuses."""
+    outcome = run(
+        *("cmake", "-S", root, "-B", build, "-G", "Ninja"),
+        *(f"-DPython_EXECUTABLE={sys.executable}", *options),
+        env={**os.environ, **variables},
+    )
+    assert outcome.returncode != 0
+    return outcome.stdout
+
+
+def test_another_torch_is_refused_in_one_sentence(root, tmp_path):
+    torch = tmp_path / "torch"
+    torch.mkdir()
+    (torch / "version.py").write_text("__version__ = '2.12.1+cpu'\n")
+
+    said = configure(root, tmp_path / "build", NANSCOPE_TORCH_DIR=str(torch))
+
+    assert (
+        "nanscope needs torch 2.13 in the environment it is installed into, "
+        "this is torch 2.12.1+cpu: pip install torch==2.13.0\n"
+    ) in said
+
+
+def test_no_torch_is_refused_in_one_sentence(root, tmp_path):
+    said = configure(root, tmp_path / "build", NANSCOPE_TORCH_DIR=str(tmp_path / "nothing"))
+
+    assert (
+        "nanscope needs torch 2.13 in the environment it is installed into: "
+        "pip install torch==2.13.0\n"
+    ) in said
+
+
+def test_another_processor_is_refused_in_one_sentence(root, tmp_path):
+    said = configure(
+        root, tmp_path / "build", "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64"
+    )
+
+    assert "nanscope needs Linux on x86-64, this is Linux on aarch64.\n" in said
+
+
+def test_the_tools_own_sentences(monkeypatch):
+    assert support.platform_problem() is None
+    assert support.torch_problem("2.13.0+cpu") is None
+    assert support.torch_problem("2.13.1") is None
+    assert support.torch_problem("2.130.0") is not None
+    assert (
+        support.torch_problem("2.12.1")
+        == "nanscope watches torch 2.13; this is torch 2.12.1: pip install torch==2.13.0"
+    )
+    monkeypatch.setattr(sys, "version_info", (3, 12, 1, "final", 0))
+    assert support.platform_problem() == "nanscope runs on CPython 3.11; this is cpython 3.12."
+
+
+def test_a_package_that_cannot_start_says_so(root, tmp_path):
+    """The Python files without the shared library: as on a platform it was not built for."""
+    package = tmp_path / "nanscope"
+    package.mkdir()
+    for file in (root / "python/nanscope").glob("*.py"):
+        (package / file.name).write_text(file.read_text())
+
+    outcome = run(sys.executable, "-m", "nanscope", "--version", cwd=tmp_path)
+
+    assert outcome.returncode == 125
+    assert outcome.stdout.count("\n") == 1
+    assert "shared library" in outcome.stdout

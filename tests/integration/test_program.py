@@ -1,0 +1,255 @@
+"""A program runs under program.py as it runs under python: stdout, stderr and status, compared.
+
+The programs are the table in program_cases.py.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import pytest
+from program_cases import CASES, DETACHED, WORLD
+
+import nanscope
+
+PACKAGE = Path(nanscope.__file__).parents[1]
+
+# A launcher in its smallest form. `detached` hides the launcher's frames as the C adapter does, by
+# taking away the thread's current frame (CPython 3.11's layout, as in pycore_frame.h).
+DRIVER = f"""
+import sys
+sys.path.insert(0, {str(PACKAGE)!r})
+from nanscope import program
+del sys.path[0]
+import json, os
+
+class Stop(BaseException):
+    pass
+sys.stop_type = Stop  # for programs that play the watcher
+
+def detached(function, *args):
+    import ctypes
+    state = ctypes.pythonapi.PyThreadState_Get
+    state.restype = ctypes.c_void_p
+    cframe = ctypes.c_void_p.from_address(state() + 56)
+    current = ctypes.c_void_p.from_address(cframe.value + 8)
+    saved, current.value = current.value, None
+    try:
+        function(*args)
+    finally:
+        current.value = saved
+
+remembered = []
+how = dict(stop_type=Stop)
+if os.environ.get("DRIVER_DETACHED"):
+    how["call"] = detached
+remember = dict(remember=lambda code, data: remembered.append([code.co_filename, len(data)]))
+first, *rest = sys.argv[1:]
+if first == "-m":
+    ending = program.run_module(rest[0], rest[1:], **how)
+elif first == "-c":
+    ending = program.run_code(rest[0], rest[1:], **how, **remember)
+else:
+    ending = program.run_script(first, rest, **how, **remember)
+if report := os.environ.get("DRIVER_REPORT"):
+    with open(report, "w") as file:
+        json.dump(dict(kind=ending.kind, status=ending.status, started=ending.started,
+                       exception=type(ending.exception).__name__, remembered=remembered), file)
+program.leave(ending)
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with the driver beside, not in, the program's own."""
+    (tmp_path / "driver.py").write_text(DRIVER)
+    (tmp_path / "work").mkdir()
+    return tmp_path
+
+
+def write(folder, files):
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    if (folder / "z").is_dir():
+        with zipfile.ZipFile(folder / "z.pyz", "w") as archive:
+            for path in sorted((folder / "z").rglob("*.py")):
+                archive.write(path, path.relative_to(folder / "z"))
+
+
+def run(place, launcher, command, stdin=None, merged=False, **environment):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(
+        [sys.executable, *launcher, *command],
+        cwd=place / "work",
+        env={**kept, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        input=(stdin or "").encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if merged else subprocess.PIPE,
+        timeout=120,
+    )
+    return done.stdout, done.stderr, done.returncode
+
+
+def compare(place, files, command, stdin=None, **environment):
+    write(place / "work", files)
+    python = run(place, [], command, stdin, **environment)
+    driven = run(place, [str(place / "driver.py")], command, stdin, **environment)
+    assert driven == python
+    return python
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_runs_as_under_python(place, name):
+    compare(place, *CASES[name])
+
+
+@pytest.mark.parametrize("name", DETACHED)
+def test_runs_as_under_python_without_our_frames(place, name):
+    compare(place, *DETACHED[name], DRIVER_DETACHED="1")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONSAFEPATH": "1"},
+        {"PYTHONOPTIMIZE": "2"},
+        {"PYTHONWARNINGS": "error"},
+        {"PYTHONNODEBUGRANGES": "1"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"},
+    ],
+    ids=lambda e: next(iter(e)),
+)
+@pytest.mark.parametrize("command", [["a.py"], ["-m", "a"], ["-c", "import a"], ["d"]])
+def test_environment(place, environment, command):
+    text = "import sys, warnings\nprint(sys.flags, sys.path[0], 'ä')\nassert 0, 'no'\n"
+    text += "warnings.warn('w')\n1 / 0\n"
+    compare(place, {"a.py": text, "d/__main__.py": text}, command, **environment)
+
+
+@pytest.mark.parametrize("command", [["a.py"], ["-m", "a"], ["-c", "print(1); print(2); 1/0"]])
+def test_order_of_stdout_and_stderr(place, command):
+    write(place / "work", {"a.py": "print(1); print(2); import sys; 1/0"})
+    python = run(place, [], command, merged=True)
+    assert run(place, [str(place / "driver.py")], command, merged=True) == python
+
+
+def test_pyc(place):
+    write(place / "work", {"a.py": "def f(): 1/0\nprint(__file__, type(__loader__))\nf()"})
+    import py_compile
+
+    py_compile.compile(str(place / "work/a.py"), str(place / "work/b.pyc"))
+    compare(place, {}, ["b.pyc"])
+
+
+def test_symlinked_script(place):
+    write(place / "work", {"d/a.py": "import b\n" + WORLD, "d/b.py": ""})
+    (place / "work/link.py").symlink_to("d/a.py")
+    compare(place, {}, ["link.py"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_unreadable(place):
+    write(place / "work", {"a.py": "print(1)"})
+    (place / "work/a.py").chmod(0)
+    assert compare(place, {}, ["a.py"])[2] == 2
+
+
+def test_broken_pipe(place):
+    write(place / "work", {"a.py": "print('x' * 100000)"})
+    for launcher in ([], [str(place / "driver.py")]):
+        read, write_end = os.pipe()
+        os.close(read)
+        done = subprocess.run(
+            [sys.executable, *launcher, "a.py"],
+            cwd=place / "work",
+            stdout=write_end,
+            stderr=subprocess.PIPE,
+        )
+        os.close(write_end)
+        # The exception comes when the text is written, or when what is left of it is flushed.
+        assert done.returncode in (1, 120)
+        assert b"BrokenPipeError" in done.stderr
+
+
+def ending_of(place, text, *command):
+    write(place / "work", {"a.py": textwrap.dedent(text)})
+    report = place / "report.json"
+    launcher = [str(place / "driver.py")]
+    out = run(place, launcher, command or ["a.py"], DRIVER_REPORT=str(report))
+    return (json.loads(report.read_text()) if report.exists() else None), out
+
+
+@pytest.mark.parametrize(
+    "text, kind, status, exception",
+    [
+        ("x = 1", "normally", 0, "NoneType"),
+        ("import sys; sys.exit(4)", "normally", 4, "NoneType"),
+        ("import sys; sys.exit('w')", "normally", 1, "NoneType"),
+        ("1/0", "exception", 1, "ZeroDivisionError"),
+        ("raise KeyboardInterrupt", "signal", 130, "KeyboardInterrupt"),
+        ("import sys; raise sys.stop_type", "stopped", 0, "Stop"),
+    ],
+)
+def test_ending(place, text, kind, status, exception):
+    for command in (["a.py"], ["-m", "a"], ["-c", text]):
+        ending, _ = ending_of(place, text, *command)
+        assert (ending["kind"], ending["status"], ending["exception"]) == (kind, status, exception)
+        assert ending["started"]
+
+
+@pytest.mark.parametrize("command", [["no.py"], ["-m", "no"], ["d"], ["-c", "("], ["wrong.py"]])
+def test_not_started(place, command):
+    write(place / "work", {"d/x": "", "wrong.py": "("})
+    ending, (out, _, status) = ending_of(place, "", *command)
+    assert not ending["started"]
+    assert (out, status) == (b"", ending["status"])
+    assert status
+
+
+def test_stopped_says_nothing_and_cleans_up(place):
+    text = """
+        import atexit, sys
+        atexit.register(print, "atexit")
+        try:
+            raise sys.stop_type
+        finally:
+            print("finally")
+    """
+    ending, (out, err, status) = ending_of(place, text)
+    assert (out, err, status) == (b"finally\natexit\n", b"", 0)
+    assert ending["kind"] == "stopped"
+
+
+def test_main_text_is_remembered(place):
+    assert ending_of(place, "x = 1")[0]["remembered"] == [[str(place / "work/a.py"), 5]]
+    assert ending_of(place, "", "-c", "x=1")[0]["remembered"] == [["<string>", 3]]
+
+
+def test_judged_after_threads_and_before_atexit(place):
+    text = """
+        import atexit, os, threading, time
+        report = os.environ["DRIVER_REPORT"]
+        threading.Thread(target=lambda: print("thread", os.path.exists(report))).start()
+        atexit.register(lambda: print("atexit", os.path.exists(report)))
+    """
+    assert ending_of(place, text)[1][0] == b"thread False\natexit True\n"
+
+
+def test_leave_with_another_status(place):
+    driver = (place / "driver.py").read_text().replace("leave(ending)", "leave(ending, 3)")
+    (place / "driver.py").write_text(driver)
+    _, (_, err, status) = ending_of(place, "raise KeyboardInterrupt")
+    assert status == 3
+    assert err.endswith(b"KeyboardInterrupt\n")
+
+
+def test_interrupt_ends_by_the_signal(place):
+    assert compare(place, {"a.py": "raise KeyboardInterrupt"}, ["a.py"])[2] == -signal.SIGINT
