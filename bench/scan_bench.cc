@@ -32,9 +32,11 @@ namespace {
 
 constexpr std::size_t kKiB = 1 << 10;
 constexpr std::size_t kMiB = 1 << 20;
+constexpr std::size_t kGiB = 1 << 30;
 constexpr std::size_t kLargeSizes[] = {16 * kKiB, 256 * kKiB, 4 * kMiB, 256 * kMiB};
 constexpr std::size_t kSmallSizes[] = {4, 16, 64, 128, 256, 512, 1024, 2048, 4096};
-constexpr DType kDTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kComplex64};
+constexpr DType kDTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
+                             DType::kComplex64};
 
 // Finite in every format.
 const std::byte* memory() {
@@ -107,17 +109,26 @@ ReadLoop read_loop_for(const Kernels& kernels) {
 
 const std::string kPlain = "plain read";
 
-std::string cell(const std::string& row, std::size_t bytes) { return row + "/" + std::to_string(bytes); }
+std::string cell(const std::string& row, std::size_t bytes) {
+  return row + "/" + std::to_string(bytes);
+}
 
+// `work`: bytes to go through in one run. A fixed number of calls, because one that
+// is guessed from a disturbed first run would spoil all the others.
 template <class Fn>
-void measure(const std::string& name, std::size_t bytes, double seconds, Fn fn) {
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    for (auto _ : state) {
-      fn();
-      benchmark::ClobberMemory();
-    }
-    state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
-  })->Repetitions(9)->MinTime(seconds);
+void measure(const std::string& name, std::size_t bytes, std::size_t work, Fn fn) {
+  const std::size_t calls = std::min<std::size_t>(std::max<std::size_t>(work / bytes, 1), 200000);
+  benchmark::RegisterBenchmark(
+      name.c_str(),
+      [=](benchmark::State& state) {
+        for (auto _ : state) {
+          fn();
+          benchmark::ClobberMemory();
+        }
+        state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
+      })
+      ->Repetitions(9)
+      ->Iterations(static_cast<std::int64_t>(calls));
 }
 
 TensorView dense_view(DType dtype, const std::int64_t& size) {
@@ -129,13 +140,13 @@ void register_speeds(const Kernels& kernels) {
   const std::string prefix = std::string(kernels.name) + " ";
   const ReadLoop read = read_loop_for(kernels);
   for (const std::size_t bytes : kLargeSizes) {
-    measure(cell(prefix + kPlain, bytes), bytes, 0.02, [=] { read(memory(), bytes); });
+    measure(cell(prefix + kPlain, bytes), bytes, kGiB, [=] { read(memory(), bytes); });
     for (const DType dtype : kDTypes) {
       const KernelPair pair = kernels[dtype];
       const std::string name(name_of(dtype));
-      measure(cell(prefix + name, bytes), bytes, 0.02,
+      measure(cell(prefix + name, bytes), bytes, kGiB,
               [=] { benchmark::DoNotOptimize(pair.finite(memory(), bytes)); });
-      measure(cell(prefix + "kinds " + name, bytes), bytes, 0.02,
+      measure(cell(prefix + "kinds " + name, bytes), bytes, kGiB,
               [=] { benchmark::DoNotOptimize(pair.kinds(memory(), bytes)); });
     }
   }
@@ -144,7 +155,7 @@ void register_speeds(const Kernels& kernels) {
 void register_small() {
   for (const DType dtype : kDTypes) {
     for (const std::size_t bytes : kSmallSizes) {
-      measure(cell("small " + std::string(name_of(dtype)), bytes), bytes, 0.005,
+      measure(cell("small " + std::string(name_of(dtype)), bytes), bytes, kGiB,
               [=] { benchmark::DoNotOptimize(all_finite(memory(), bytes, dtype)); });
     }
   }
@@ -153,8 +164,10 @@ void register_small() {
 void register_statistics() {
   static std::map<DType, std::int64_t> numel;
   for (const DType dtype : kDTypes) {
-    const std::int64_t& size = numel[dtype] = static_cast<std::int64_t>(kLargeSizes[2] / width_of(dtype));
-    measure(cell("statistics " + std::string(name_of(dtype)), kLargeSizes[2]), kLargeSizes[2], 0.02,
+    const std::int64_t& size = numel[dtype] =
+        static_cast<std::int64_t>(kLargeSizes[2] / width_of(dtype));
+    measure(cell("statistics " + std::string(name_of(dtype)), kLargeSizes[2]), kLargeSizes[2],
+            64 * kMiB,
             [dtype, &size] { benchmark::DoNotOptimize(statistics_of(dense_view(dtype, size))); });
   }
 }
@@ -191,9 +204,12 @@ class Table : public benchmark::BenchmarkReporter {
   static void print_sizes(const char* title, const auto& sizes) {
     std::printf("\n%-22s", title);
     for (const std::size_t bytes : sizes) {
-      if (bytes >= kMiB) std::printf("%9zu MiB", bytes / kMiB);
-      else if (bytes >= kKiB) std::printf("%9zu KiB", bytes / kKiB);
-      else std::printf("%9zu B  ", bytes);
+      if (bytes >= kMiB)
+        std::printf("%9zu MiB", bytes / kMiB);
+      else if (bytes >= kKiB)
+        std::printf("%9zu KiB", bytes / kKiB);
+      else
+        std::printf("%9zu B  ", bytes);
     }
     std::printf("\n");
   }
@@ -210,8 +226,10 @@ class Table : public benchmark::BenchmarkReporter {
       for (const std::size_t bytes : kLargeSizes) {
         const double speed = gb_per_second(prefix + row, bytes);
         const double limit = gb_per_second(prefix + kPlain, bytes);
-        if (row == kPlain) std::printf("%8.1f     ", speed);
-        else std::printf("%8.1f %3.0f%%", speed, limit > 0 ? 100 * speed / limit : 0);
+        if (row == kPlain)
+          std::printf("%8.1f     ", speed);
+        else
+          std::printf("%8.1f %3.0f%%", speed, limit > 0 ? 100 * speed / limit : 0);
       }
       std::printf("\n");
     }
@@ -223,8 +241,10 @@ class Table : public benchmark::BenchmarkReporter {
       std::printf("  %-20s", std::string(name_of(dtype)).c_str());
       for (const std::size_t bytes : kSmallSizes) {
         const auto found = seconds_.find(cell("small " + std::string(name_of(dtype)), bytes));
-        if (bytes < width_of(dtype)) std::printf("%9s    ", "-");
-        else std::printf("%9.1f    ", found == seconds_.end() ? 0.0 : 1e9 * found->second);
+        if (bytes < width_of(dtype))
+          std::printf("%9s    ", "-");
+        else
+          std::printf("%9.1f    ", found == seconds_.end() ? 0.0 : 1e9 * found->second);
       }
       std::printf("\n");
     }
@@ -234,7 +254,8 @@ class Table : public benchmark::BenchmarkReporter {
     std::printf("\nstatistics GB/s of 4 MiB\n");
     for (const DType dtype : kDTypes) {
       const std::string name(name_of(dtype));
-      std::printf("  %-20s%8.1f\n", name.c_str(), gb_per_second("statistics " + name, kLargeSizes[2]));
+      std::printf("  %-20s%8.1f\n", name.c_str(),
+                  gb_per_second("statistics " + name, kLargeSizes[2]));
     }
   }
 
@@ -248,7 +269,8 @@ class Table : public benchmark::BenchmarkReporter {
 int main(int argc, char** argv) {
   using namespace nanscope;
   std::vector<char*> arguments(argv, argv + argc);
-  const bool all = std::erase_if(arguments, [](const char* argument) { return std::strcmp(argument, "--all") == 0; });
+  const bool all = std::erase_if(
+      arguments, [](const char* argument) { return std::strcmp(argument, "--all") == 0; });
   std::string interleave = "--benchmark_enable_random_interleaving=true";
   arguments.push_back(interleave.data());
   int count = static_cast<int>(arguments.size());

@@ -34,6 +34,10 @@ std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>
   return mine;
 }
 
+bool is_transposed(const OwnedView& view) {
+  return view.strides.size() == 2 && view.strides[0] == 1 && view.strides[1] != 1;
+}
+
 TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   TensorFacts told;
   told.dtype = type_name(tensor);
@@ -107,7 +111,7 @@ void CallFacts::describe_inputs(Facts& facts) const {
     }
     if (aligned && (restored || !info.written)) add_values(told, view, finding.origin.indices);
     finding.inputs.push_back(std::move(told));
-    facts.arguments.push_back({info.name, item, false});
+    facts.arguments.push_back({info.name, item, false, is_transposed(view)});
   });
 }
 
@@ -136,7 +140,7 @@ std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
     add_values(told, view, origin.indices);
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       if (input.is_same(tensor) && facts->arguments.empty()) {
-        facts->arguments.push_back({hook_.arguments[argument].name, item, false});
+        facts->arguments.push_back({hook_.arguments[argument].name, item, false, is_transposed(view)});
         told.name = hook_.arguments[argument].name;
       }
     });

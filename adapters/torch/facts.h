@@ -20,6 +20,7 @@ struct Facts {
     std::string schema_name;  // "other"
     int item = -1;            // place in a list argument
     bool saved = false;       // saved by the forward for this backward node
+    bool transposed = false;  // a matrix whose columns lie side by side in memory
   };
   std::vector<Argument> arguments;
 };

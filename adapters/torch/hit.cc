@@ -110,7 +110,13 @@ class Recorder {
       add_read(input, was_bad->state, was_bad->known, was_bad->kinds, was_bad->allocation);
       return;
     }
-    if (info.written || info.hidden_write || is_finite(impl)) return;
+    const bool finite = is_finite(impl);
+    if (finite && Watcher::get().judge.ledger().knows(storage_id(impl))) {
+      // Finite, but of note: it lost its value to an absorbed Inf (the ledger's marks).
+      add_read(input, state_of(input), {}, kind_map_of(OwnedView(input).view()), {});
+      return;
+    }
+    if (finite || info.written || info.hidden_write) return;
     const TensorState state = state_of(input);
     std::vector<EventId> known = Watcher::get().judge.events_of(state);
     if (known.empty() && is_literal(input)) {

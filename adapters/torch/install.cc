@@ -85,14 +85,17 @@ bool writes_partly(std::string_view name) {
   return names.contains(name);
 }
 
-std::vector<ArgumentInfo> describe_arguments(const c10::FunctionSchema& schema, bool overwrites) {
+// ones_like, new_zeros: the argument gives a shape and a type; its values are not read.
+bool reads_shape_only(std::string_view name) { return name.ends_with("_like") || name.starts_with("new_"); }
+
+std::vector<ArgumentInfo> describe_arguments(const c10::FunctionSchema& schema, bool overwrites, bool shape_only) {
   std::vector<ArgumentInfo> arguments;
   for (const c10::Argument& argument : schema.arguments()) {
     ArgumentInfo info;
     info.name = argument.name();
     info.written = is_write(argument);
     info.hidden_write = !info.written && (info.name == "running_mean" || info.name == "running_var");
-    info.read = !(info.written && (argument.kwarg_only() || overwrites));
+    info.read = !shape_only && !(info.written && (argument.kwarg_only() || overwrites));
     arguments.push_back(std::move(info));
   }
   return arguments;
@@ -206,7 +209,7 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   hook.destroys = aten && destroys_operand(base);
   hook.partial_write = aten && writes_partly(base);
   hook.watches_scaler = aten && base == "_amp_update_scale_";
-  hook.arguments = describe_arguments(schema, hook.info.traits.overwrites);
+  hook.arguments = describe_arguments(schema, hook.info.traits.overwrites, aten && reads_shape_only(base));
   for (const at::Tag tag : entry.getTags()) hook.pointwise |= tag == at::Tag::pointwise;
   hook.pointwise |= aten && (base == "_to_copy" || base == "copy_" || base == "clone");
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {

@@ -69,7 +69,7 @@ Described ask(StackId stack, const std::string& op, const std::string& node, con
   try {
     nb::list given;
     for (const Facts::Argument& argument : arguments) {
-      given.append(nb::make_tuple(argument.schema_name, argument.item, argument.saved));
+      given.append(nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
     }
     return read_answer(nb::borrow(describe_function)(frames_for_python(stack), op, node, given));
   } catch (nb::python_error& error) {
@@ -102,7 +102,6 @@ OriginKind origin_kind(EventSort sort) {
 }
 
 Role role_of(const EventView& event) {
-  if (event.cleaned) return Role::kCleaned;
   switch (event.sort) {
     case EventSort::kDeclared: return Role::kDeclared;
     case EventSort::kImported: return Role::kImported;

@@ -68,7 +68,8 @@ class Storyteller:
             return [None] * len(arguments)
         from nanscope import names
 
-        return names.of_inputs(site.expression, op, node, arguments, inner=inner)
+        values = vars(sys.modules["__main__"]) if site.function == "<module>" else None
+        return names.of_inputs(site.expression, op, node, arguments, inner=inner, values=values)
 
     def name_of_storage(self, number: int) -> str | None:
         """`net.head.weight`: the parameter, buffer or bare leaf that lives in this storage."""

@@ -14,9 +14,9 @@ enum class DType : std::uint8_t {
   kBFloat16,
   kComplex64,
   kComplex128,
-  kComplex32,   // pairs of float16
-  kFloat8,      // any of the float8 kinds: counted as not watched
-  kInteger,     // any integer or bool: cannot hold NaN or Inf
+  kComplex32,  // pairs of float16
+  kFloat8,     // any of the float8 kinds: counted as not watched
+  kInteger,    // any integer or bool: cannot hold NaN or Inf
 };
 
 // The names torch prints, without "torch.".

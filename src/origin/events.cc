@@ -41,7 +41,7 @@ void Events::test(EventId id) { test_through(id, 0); }
 
 void Events::test_through(EventId id, int depth) {
   Event* event = find(id);
-  if (event == nullptr || depth > 8) return;
+  if (event == nullptr || depth > kLooks) return;
   event->tested = true;
   if (event->source) event->source->tested = true;
   spread(id, &Event::known);
@@ -76,15 +76,33 @@ void Events::spread(EventId from, bool Event::*flag) {
   }
 }
 
-bool Events::requires_grad(EventId id) const { return requires_grad(id, 0); }
+std::vector<EventId> Events::look_through(EventId id) const {
+  std::vector<EventId> values;
+  look_through(id, 0, values);
+  return values;
+}
 
-bool Events::requires_grad(EventId id, int depth) const {
+void Events::look_through(EventId id, int depth, std::vector<EventId>& into) const {
   const Event* event = find(id);
-  if (event == nullptr) return false;
-  if (event->grad) return true;
-  if (depth >= 4 || event->op == nullptr || !event->op->traits.looks_through) return false;
-  return std::any_of(event->parents.begin(), event->parents.end(),
-                     [&](EventId parent) { return requires_grad(parent, depth + 1); });
+  const bool through = event != nullptr && event->op != nullptr && depth < kLooks &&
+                       event->op->traits.looks_through && event->sort == EventSort::kCarrier;
+  const std::size_t found = into.size();
+  if (through) {
+    for (const EventId parent : event->parents) {
+      if (find(parent) != nullptr) look_through(parent, depth + 1, into);
+    }
+  }
+  if (into.size() == found) into.push_back(id);
+}
+
+bool Events::requires_grad(EventId id) const {
+  const Event* event = find(id);
+  if (event != nullptr && event->grad) return true;
+  const std::vector<EventId> values = look_through(id);
+  return std::any_of(values.begin(), values.end(), [&](EventId value) {
+    const Event* behind = find(value);
+    return behind != nullptr && behind->grad;
+  });
 }
 
 void Events::collect(const std::unordered_set<EventId>& referred) {

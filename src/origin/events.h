@@ -50,6 +50,8 @@ class Events {
   void test(EventId id);
   // The program replaced this value.
   void replace(EventId id);
+  // The value itself where this one is only its abs, clone or cast.
+  [[nodiscard]] std::vector<EventId> look_through(EventId id) const;
   // Does the value require grad, or was it detached from one that does?
   [[nodiscard]] bool requires_grad(EventId id) const;
 
@@ -66,11 +68,12 @@ class Events {
   static constexpr std::size_t kCollectEvery = 4096;
   static constexpr std::size_t kNewest = 1024;  // never released
   static constexpr int kLevels = 64;
+  static constexpr int kLooks = 4;  // an abs of a cast of a clone
 
  private:
   void spread(EventId from, bool Event::*flag);
   void test_through(EventId id, int depth);
-  [[nodiscard]] bool requires_grad(EventId id, int depth) const;
+  void look_through(EventId id, int depth, std::vector<EventId>& into) const;
 
   std::deque<Event> recent_;  // consecutive ids, the last is next_ - 1
   std::unordered_map<EventId, Event> kept_;

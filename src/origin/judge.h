@@ -102,7 +102,10 @@ class Judge {
   void optimizer_made();
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
   void step_ended(std::span<const Held> bad_state, const Place& place);
-  void gradients_dropped(std::span<const TensorId> gradients);  // zero_grad
+  void gradients_dropped(std::span<const TensorId> gradients);  // zero_grad, grad = None
+  // Looks whether pending gradients were thrown away. Done at every told op and moment; for
+  // healthy ops too, if the adapter likes, while `awaits_gradients`.
+  void poll_gradients();
   void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
   // repr, numpy(), tolist(); `decides` is false for printing.
   void host_read(const TensorState& tensor, bool decides, const Place& place);

@@ -1,4 +1,4 @@
-// Rules at backward(), autograd.grad(), the optimizer's step and the loss scaler.
+// Rules at backward() and autograd.grad(): what waits, and what throws it away.
 #include <gtest/gtest.h>
 
 #include "origin/scenario.h"
@@ -263,6 +263,29 @@ TEST(JudgeBackward, PendingGradientIsDroppedWhenClearedOrMadeFinite) {
   }
 }
 
+TEST(JudgeBackward, ZeroGradJustBeforeTheLeafDiesThrowsAway) {
+  Program p;
+  Leaf w = p.parameter();
+  Tensor grad = grad_born_in_backward(p);
+  p.backward(p.tensor(), w, grad);
+  p.test(grad);
+  p.zero_grad();
+  p.kill(w);  // the function that held it returned
+  p.end();
+  EXPECT_TRUE(p.clean());
+  EXPECT_EQ(p.notes(), "div:20 thrown away");
+}
+
+TEST(JudgeBackward, UsedResultsOfABadLossAreNoSkip) {
+  Program p;
+  BadLoss bad(p);
+  p.autograd_grad(bad.loss, {bad.grad}, 71);
+  p.op("sub", {bad.grad}, kNan, {.line = 60});
+  p.autograd_grad(p.tensor(), {p.tensor()}, 71);
+  p.end();
+  EXPECT_EQ(p.verdict(), "log:10 by loss");
+}
+
 TEST(JudgeBackward, ResultsOfAutogradGradCountAsGradients) {
   Program p;
   Tensor result = grad_born_in_backward(p);
@@ -304,128 +327,6 @@ TEST(JudgeBackward, RecoveredAutogradGradOfABadLossIsANote) {
   p.end();
   EXPECT_TRUE(p.clean());
   EXPECT_EQ(p.notes(), "log:10 handled");
-}
-
-TEST(JudgeStep, OptimizerStateGainedAKind) {
-  Program p;
-  Leaf w = p.parameter();
-  p.healthy_iteration(w);
-  Tensor state = p.op("addcmul_", {p.data()}, kInf, {.line = 80, .phase = OpPhase::kOptimizer});
-  p.judge.step_ended(std::vector<Held>{{state.state, "exp_avg_sq"}}, Program::at(80));
-  ASSERT_EQ(p.verdict(), "addcmul_:80 by optimizer_state");
-  EXPECT_EQ(p.reported[0].name, "exp_avg_sq");
-}
-
-TEST(JudgeStep, DeclaredOptimizerStateIsNoHarm) {
-  Program p;
-  Tensor best = p.mask();
-  p.judge.step_ended(std::vector<Held>{{best.state, "best"}}, Program::at(80));
-  EXPECT_TRUE(p.clean());
-}
-
-TEST(JudgeStep, OriginMayLieStepsBeforeTheHarm) {
-  Program p;
-  Leaf w = p.parameter();
-  p.judge.optimizer_made();
-  p.healthy_iteration(w);
-  p.healthy_iteration(w);
-  Tensor state = p.op("mul", {p.data()}, kInf, {.line = 30});
-  for (int i = 0; i < 3; ++i) p.healthy_iteration(w);
-  p.backward(p.tensor(), w, p.op("mul", {state}, kNan, {.line = 31, .phase = OpPhase::kBackward}));
-  p.step();
-  ASSERT_EQ(p.verdict(), "mul:30 by gradient");
-  EXPECT_EQ(p.reported[0].origin.place.step, 2);
-  EXPECT_EQ(p.judge.steps(), 6);
-}
-
-TEST(JudgeStep, StepsAreOptimizerStepsElseBackwardCalls) {
-  Program p;
-  Leaf w = p.parameter();
-  p.backward(p.tensor(), w, p.tensor());
-  EXPECT_EQ(p.judge.current_step(), 1);
-  p.judge.optimizer_made();
-  EXPECT_EQ(p.judge.current_step(), 0);
-  p.step();
-  p.step(80, true);  // skipped by a fused optimizer
-  EXPECT_EQ(p.judge.current_step(), 1);
-}
-
-TEST(JudgeStep, FoundInfIsASkip) {
-  Program p;
-  Leaf w = p.parameter();
-  p.backward(p.tensor(), w, grad_born_in_backward(p));
-  p.step(80, true);
-  EXPECT_TRUE(p.clean());
-}
-
-// ---- GradScaler
-
-Tensor unscale(Program& p, Tensor grad) {
-  p.inplace("_amp_foreach_non_finite_check_and_unscale_", grad, {}, grad.state.kinds,
-            {.line = 75, .in_scaler = true});
-  return grad;
-}
-
-TEST(JudgeScaler, ASkippedStepIsANote) {
-  Program p;
-  Leaf w = p.parameter();
-  p.healthy_iteration(w);
-  Tensor loss = p.op("mul", {p.data()}, kInf, {.line = 74, .grad = true, .in_scaler = true});
-  Tensor grad = p.op("mul", {loss}, kInf, {.line = 74, .phase = OpPhase::kBackward});
-  p.backward(loss, w, grad);
-  unscale(p, grad);
-  p.judge.scaler_updated(true, 32768, Program::at(76));
-  p.zero_grad();
-  p.healthy_iteration(w);
-  p.judge.scaler_updated(false, 32768, Program::at(76));
-  p.end();
-  EXPECT_TRUE(p.clean());
-  EXPECT_EQ(p.notes(), "mul:74 handled; mul:74 step skipped by GradScaler");
-}
-
-TEST(JudgeScaler, ALossThatIsBadWithoutTheScaleIsAnError) {
-  Program p;
-  Leaf w = p.parameter();
-  BadLoss bad(p);
-  Tensor scaled = p.op("mul", {bad.loss}, kNan, {.line = 74, .grad = true, .in_scaler = true});
-  p.backward(scaled, w, bad.grad, 74);
-  unscale(p, bad.grad);
-  p.judge.scaler_updated(true, 32768, Program::at(76));
-  ASSERT_EQ(p.verdict(), "log:10 by loss");
-  EXPECT_EQ(p.reported[0].place.line, 74u);
-}
-
-TEST(JudgeScaler, ScaleBelowOneAtTheThirdSkipInARowIsAnError) {
-  Program p;
-  Leaf w = p.parameter();
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(p.clean());
-    Tensor grad = grad_born_in_backward(p);
-    p.backward(p.tensor(), w, grad);
-    unscale(p, grad);
-    p.judge.scaler_updated(true, 0.5, Program::at(76));
-    p.zero_grad();
-  }
-  EXPECT_EQ(p.verdict(), "div:20 by gradient");
-}
-
-TEST(JudgeScaler, AGoodUpdateBreaksTheRow) {
-  Program p;
-  for (int i = 0; i < 6; ++i) {
-    unscale(p, grad_born_in_backward(p));
-    p.judge.scaler_updated(true, 0.5, Program::at(76));
-    if (i % 2 == 1) p.judge.scaler_updated(false, 0.5, Program::at(76));
-  }
-  EXPECT_TRUE(p.clean());
-}
-
-TEST(JudgeScaler, TheScalersOwnCheckIsNoGuard) {
-  Program p;
-  p.judge.optimizer_made();
-  Tensor grad = p.op("div", {p.data()}, kInf, {.line = 20, .grad = true});
-  unscale(p, grad);
-  p.end(true);
-  EXPECT_TRUE(p.clean());
 }
 
 }  // namespace

@@ -116,10 +116,17 @@ void Call::find_parents() {
   if (traits_.allocates || traits_.lifts) return;
   for (std::size_t i = 0; i < record_.reads.size(); ++i) {
     const OpRecord::Read& read = record_.reads[i];
-    if (!read.state.kinds.any()) continue;
+    if (!read.state.kinds.any()) {
+      state_.ledger.heal(read.state);
+      continue;
+    }
     requires_grad_ |= read.state.requires_grad;
     std::vector<EventId> ids = state_.matching(read.known, read.state.kinds);
     if (ids.empty()) ids = state_.matching(state_.ledger.events_of(read.state), read.state.kinds);
+    if (ids.empty() && read.allocation) {
+      ids.push_back(state_.import(read.state, read.allocation->op, read.allocation->place,
+                                  facts_.facts(i), EventSort::kUninitialised));
+    }
     if (ids.empty()) {
       ids.push_back(state_.import(read.state, record_.op, record_.place, facts_.facts(i)));
     }
@@ -246,7 +253,8 @@ EventId Call::add_event(Kinds out) {
   const auto is_self = [&](const OriginRef& ref) { return ref.source == event.source; };
   const bool own = event.source && (std::any_of(event.nan.begin(), event.nan.end(), is_self) ||
                                     std::any_of(event.inf.begin(), event.inf.end(), is_self));
-  if (own && event.sort == EventSort::kBirth) state_.notes.born(*event.source);
+  const bool birth = own && event.sort == EventSort::kBirth && !record_.place.printing;
+  if (birth) state_.notes.born(*event.source);
   return state_.add(std::move(event)).id;
 }
 

@@ -53,6 +53,11 @@ void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
   });
   for (Root& root : roots) {
     if (!root.pending() || root.open || root.bad.empty() || !here(root.place)) continue;
+    // Computed with, and never looked at: that was no skip.
+    const bool looked_at = all_events(root.bad, [](const Event& event) {
+      return event.known || !event.used;
+    });
+    if (!looked_at) continue;
     const bool dead = root.grads ? std::none_of(root.grads->begin(), root.grads->end(),
                                                 [&](const Delivered& delivered) {
                                                   return world.peek(delivered.leaf).has_value();
@@ -65,16 +70,25 @@ void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
 
 // zero_() on gradient tensors keeps the tensors: identity does not show it.
 void Judge::State::zeroed(const OpRecord& record) {
+  const auto hit = [&](TensorId grad) {
+    return std::any_of(record.writes.begin(), record.writes.end(),
+                       [&](const OpRecord::Write& write) { return write.tensor == grad; });
+  };
   for (Root& root : roots) {
     if (!root.pending() || !root.grads) continue;
-    std::erase_if(*root.grads, [&](const Delivered& delivered) {
-      return std::any_of(
-          record.writes.begin(), record.writes.end(),
-          [&](const OpRecord::Write& write) { return write.tensor == delivered.grad; });
-    });
+    std::erase_if(*root.grads, [&](const Delivered& delivered) { return hit(delivered.grad); });
     if (root.grads->empty()) close(root, Fate::kThrownAway);
   }
   forget_done_roots();
+  forget_gradients(hit);
+}
+
+void Judge::State::forget_gradients(const std::function<bool(TensorId)>& gone) {
+  std::erase_if(pending, [&](const PendingGradient& gradient) {
+    if (gradient.grad.value == 0 || gradient.leaf_died || !gone(gradient.grad)) return false;
+    fate(gradient.events, Fate::kThrownAway);
+    return true;
+  });
 }
 
 void Judge::State::close(Root& root, Fate what) {

@@ -28,17 +28,20 @@ void Judge::State::remember_host(const std::vector<EventId>& ids, const Place& p
 void Judge::State::remember_read(const std::vector<EventId>& ids, bool requires_grad,
                                  const Place& place) {
   HostRead read{{}, place};
-  std::set<std::uint32_t> lines;
   for (const EventId id : ids) {
     if (!requires_grad && !events.requires_grad(id)) continue;
-    read.events.push_back(id);
-    if (const Event* event = events.find(id)) lines.insert(event->place.line);
+    const std::vector<EventId> values = events.look_through(id);
+    read.events.insert(read.events.end(), values.begin(), values.end());
   }
   if (read.events.empty()) return;
-  // isnan(x) is seen again as the x != x inside it.
-  if (!reads.empty() && reads.back().events == read.events &&
-      reads.back().place.line == place.line) {
+  // One test is seen several times: isnan(x) as the x != x inside it, isfinite(x) as x == x
+  // and then abs(x) != inf.
+  if (!reads.empty() && reads.back().events == read.events && reads.back().place.line == place.line) {
     return;
+  }
+  std::set<std::uint32_t> lines;
+  for (const EventId id : read.events) {
+    if (const Event* event = events.find(id)) lines.insert(event->place.line);
   }
   for (const std::uint32_t line : lines) {
     if (runs.size() < kMostLines || runs.contains(line)) ++runs[line];

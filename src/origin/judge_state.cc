@@ -27,11 +27,11 @@ std::vector<EventId> Judge::State::blame_tensor(const TensorState& tensor, const
 }
 
 EventId Judge::State::import(const TensorState& tensor, const OpInfo* op, const Place& place,
-                             std::shared_ptr<const void> facts) {
+                             std::shared_ptr<const void> facts, EventSort sort) {
   Event event;
   event.id = events.next_id();
   event.op = op;
-  event.sort = EventSort::kImported;
+  event.sort = sort;
   event.kinds = tensor.kinds;
   event.place = place;
   event.source = std::make_shared<Source>();

@@ -87,6 +87,7 @@ struct Judge::State {
   // was called from there.
   void settle_dead(std::optional<std::uint32_t> line);
   void zeroed(const OpRecord& record);
+  void forget_gradients(const std::function<bool(TensorId)>& gone);
   void close(Root& root, Fate what);
   void forget_done_roots();
   [[nodiscard]] bool awaits_gradients() const { return roots_pending || !pending.empty(); }
@@ -99,7 +100,8 @@ struct Judge::State {
   [[nodiscard]] std::vector<EventId> blame_tensor(const TensorState& tensor, const Place& place);
   [[nodiscard]] std::vector<EventId> matching(std::vector<EventId> ids, Kinds kinds) const;
   EventId import(const TensorState& tensor, const OpInfo* op, const Place& place,
-                 std::shared_ptr<const void> facts);
+                 std::shared_ptr<const void> facts,
+                 EventSort sort = EventSort::kImported);
   Event& add(Event event);
   void fate(std::span<const EventId> ids, Fate fate);
   template <class Test>

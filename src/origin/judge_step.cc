@@ -20,6 +20,7 @@ bool delivers_to(const Root& root, std::span<const LeafGrad> params) {
 // Judged before the optimizer writes: a bad gradient, or gradients of a bad loss.
 void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
                                const Place& place) {
+  poll();
   if (found_inf) return;  // a fused optimizer skips it
   ++optimizer_steps;
   Harm harm{Harmed::kLoss, {}, place, "", "", std::nullopt};
@@ -55,11 +56,14 @@ void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
 }
 
 void Judge::State::step_ended(std::span<const Held> bad_state, const Place& place) {
+  Harm harm{Harmed::kOptimizerState, {}, place, "", "", std::nullopt};
   for (const Held& held : bad_state) {
     if (!held.state.kinds.any()) continue;
-    verdicts.harm({Harmed::kOptimizerState, blame_tensor(held.state, place), place, held.name, "",
-                   std::nullopt});
+    if (harm.events.empty()) harm.name = held.name;
+    const std::vector<EventId> ids = blame_tensor(held.state, place);
+    harm.events.insert(harm.events.end(), ids.begin(), ids.end());
   }
+  if (!harm.events.empty()) verdicts.harm(harm);
 }
 
 void Judge::State::gradients_dropped(std::span<const TensorId> gradients) {
@@ -72,6 +76,9 @@ void Judge::State::gradients_dropped(std::span<const TensorId> gradients) {
     if (hit) close(root, Fate::kThrownAway);
   }
   forget_done_roots();
+  forget_gradients([&](TensorId grad) {
+    return std::find(gradients.begin(), gradients.end(), grad) != gradients.end();
+  });
 }
 
 // A skipped step is a note. It is an error if the loss was bad by other than the scaler's

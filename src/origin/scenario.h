@@ -222,7 +222,11 @@ class Program : public FactsMaker {
 
   std::shared_ptr<const void> facts(std::optional<std::size_t> read) override {
     ++facts_made;
-    return std::make_shared<int>(read ? static_cast<int>(*read) : -1);
+    ++facts_alive;
+    return {new int(read ? static_cast<int>(*read) : -1), [this](const int* facts) {
+              --facts_alive;
+              delete facts;
+            }};
   }
   static Place at(std::uint32_t line) {
     Place place;
@@ -236,10 +240,11 @@ class Program : public FactsMaker {
     return &found->second;
   }
 
+  int facts_made = 0;
+  int facts_alive = 0;
   FakeWorld world;
   Judge judge;
   std::vector<Verdict> reported;
-  int facts_made = 0;
 
  private:
   static const char* harm_name(Harmed harm) {

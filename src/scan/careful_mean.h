@@ -57,7 +57,8 @@ class CarefulMean {
       for (int lane = 0; lane < 8; ++lane) lanes[lane] += numbers[i + lane];
     }
     for (; i < count; ++i) lanes[i % 8] += numbers[i];
-    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
   }
 
   CarefulSum small_;

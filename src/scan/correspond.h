@@ -45,6 +45,7 @@ struct Correspondence {
 
 // Inputs of lower rank are padded with leading 1s. Nothing if an input does not
 // broadcast to the output's shape.
-[[nodiscard]] std::optional<Correspondence> correspond(const KindMap& output, std::span<const KindMap> inputs);
+[[nodiscard]] std::optional<Correspondence> correspond(const KindMap& output,
+                                                       std::span<const KindMap> inputs);
 
 }  // namespace nanscope

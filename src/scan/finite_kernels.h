@@ -47,11 +47,13 @@ struct Kernels {
 [[nodiscard]] std::uint8_t opaque_kinds(const std::byte* data, std::size_t bytes) noexcept;
 
 // A complex type has the kernels of its components.
-consteval Kernels table_of(const char* name, KernelPair float64, KernelPair float32, KernelPair float16,
-                           KernelPair bfloat16) {
+consteval Kernels table_of(const char* name, KernelPair float64, KernelPair float32,
+                           KernelPair float16, KernelPair bfloat16) {
   Kernels table{name, {}};
   for (KernelPair& pair : table.of) pair = {opaque_finite, opaque_kinds};
-  const auto set = [&table](DType dtype, KernelPair pair) { table.of[static_cast<std::size_t>(dtype)] = pair; };
+  const auto set = [&table](DType dtype, KernelPair pair) {
+    table.of[static_cast<std::size_t>(dtype)] = pair;
+  };
   set(DType::kFloat64, float64);
   set(DType::kFloat32, float32);
   set(DType::kFloat16, float16);

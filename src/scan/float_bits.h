@@ -65,7 +65,8 @@ struct FloatBits {
     constexpr WideBits kRebias = kOne * (kWideBias - kBias);
 
     const WideBits magnitude = static_cast<WideBits>(signless(bits)) << kWiden;
-    const WideBits sign = static_cast<WideBits>(bits & ~kSignless) << (8 * (sizeof(WideBits) - sizeof(Bits)));
+    const WideBits sign = static_cast<WideBits>(bits & ~kSignless)
+                          << (8 * (sizeof(WideBits) - sizeof(Bits)));
     if constexpr (kRebias == 0) return std::bit_cast<Wide>(magnitude | sign);
     const WideBits if_subnormal = all_ones_if<WideBits>(signless(bits) < kLeastNormal);
     const Wide read = std::bit_cast<Wide>(magnitude + kRebias + (kOne & if_subnormal));
@@ -98,15 +99,23 @@ struct Element {
 template <class Fn>
 constexpr auto with_element(DType dtype, Fn&& fn) -> decltype(fn(Element<Float64, 1>{})) {
   switch (dtype) {
-    case DType::kFloat64: return fn(Element<Float64, 1>{});
-    case DType::kFloat32: return fn(Element<Float32, 1>{});
-    case DType::kFloat16: return fn(Element<Float16, 1>{});
-    case DType::kBFloat16: return fn(Element<BFloat16, 1>{});
-    case DType::kComplex64: return fn(Element<Float32, 2>{});
-    case DType::kComplex128: return fn(Element<Float64, 2>{});
-    case DType::kComplex32: return fn(Element<Float16, 2>{});
+    case DType::kFloat64:
+      return fn(Element<Float64, 1>{});
+    case DType::kFloat32:
+      return fn(Element<Float32, 1>{});
+    case DType::kFloat16:
+      return fn(Element<Float16, 1>{});
+    case DType::kBFloat16:
+      return fn(Element<BFloat16, 1>{});
+    case DType::kComplex64:
+      return fn(Element<Float32, 2>{});
+    case DType::kComplex128:
+      return fn(Element<Float64, 2>{});
+    case DType::kComplex32:
+      return fn(Element<Float16, 2>{});
     case DType::kFloat8:
-    case DType::kInteger: break;
+    case DType::kInteger:
+      break;
   }
   return decltype(fn(Element<Float64, 1>{}))();
 }

@@ -65,8 +65,8 @@ class Range {
     return static_cast<Key>(bits ^ (Format::kSignless & all_ones_if<Bits>(Format::has_sign(bits))));
   }
   static double number_of(Key key) noexcept {
-    return Format::value(static_cast<Bits>(key_of(static_cast<Bits>(key)))) +
-           0.0;  // -0.0 becomes 0.0
+    const auto bits = static_cast<Bits>(key_of(static_cast<Bits>(key)));
+    return Format::value(bits) + 0.0;  // -0.0 becomes 0.0
   }
 
   static constexpr Key kHighest = std::numeric_limits<Key>::max();

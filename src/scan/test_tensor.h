@@ -29,9 +29,12 @@ class TestTensor {
     }
     const std::int64_t guard = 3;
     origin_ = guard - lowest;
-    storage_.assign(static_cast<std::size_t>(origin_ + highest + 1 + guard) * width_of(dtype), std::byte{0xff});
+    storage_.assign(static_cast<std::size_t>(origin_ + highest + 1 + guard) * width_of(dtype),
+                    std::byte{0xff});
     std::size_t turn = 0;
-    for_each([&](std::byte* element, const Sizes&) { set(element, patterns_of(dtype_).finite[turn++ % 9]); });
+    for_each([&](std::byte* element, const Sizes&) {
+      set(element, patterns_of(dtype_).finite[turn++ % 9]);
+    });
   }
 
   static TestTensor dense(DType dtype, Sizes sizes) {
@@ -42,13 +45,18 @@ class TestTensor {
 
   // Up to five dimensions of any kind: expanded, reversed, overlapping, of size 0 or 1.
   static TestTensor random(DType dtype, std::mt19937& random) {
-    const auto between = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    const auto between = [&](int low, int high) {
+      return std::uniform_int_distribution<int>(low, high)(random);
+    };
     Sizes sizes, strides;
     std::int64_t dense_stride = 1;
     for (int rank = between(0, 5); rank > 0; --rank) {
       sizes.push_back(between(0, 19) == 0 ? 0 : between(1, 6));
       const int form = between(0, 9);
-      strides.push_back(form == 0 ? 0 : form == 1 ? between(-9, 9) : form == 2 ? -dense_stride : dense_stride);
+      strides.push_back(form == 0   ? 0
+                        : form == 1 ? between(-9, 9)
+                        : form == 2 ? -dense_stride
+                                    : dense_stride);
       dense_stride *= std::max<std::int64_t>(sizes.back(), 1) + (form == 3 ? 2 : 0);
     }
     for (std::size_t i = sizes.size(); i > 1; --i) {
@@ -84,7 +92,8 @@ class TestTensor {
     for (const std::int64_t size : sizes_) numel *= size;
     for (std::int64_t i = 0; i < numel; ++i) {
       std::int64_t rest = i;
-      for (std::size_t dim = sizes_.size(); dim-- > 0; rest /= sizes_[dim]) index[dim] = rest % sizes_[dim];
+      for (std::size_t dim = sizes_.size(); dim-- > 0; rest /= sizes_[dim])
+        index[dim] = rest % sizes_[dim];
       fn(at(index), index);
     }
   }

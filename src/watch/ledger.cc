@@ -80,6 +80,14 @@ void Ledger::drop(const TensorState& tensor) {
   if (found->second.entries.empty()) erase(found);
 }
 
+void Ledger::heal(const TensorState& tensor) {
+  const auto found = entries_.find(tensor.storage);
+  if (!tensor.dense || found == entries_.end()) return;
+  remove(found->second,
+         [&](const Entry& entry) { return !entry.mark && tensor.range.covers(entry.range); });
+  if (found->second.entries.empty()) erase(found);
+}
+
 void Ledger::unmark(const std::function<bool(EventId)>& gone) {
   for (auto at = entries_.begin(); at != entries_.end() && marks_ != 0;) {
     remove(at->second, [&](const Entry& entry) { return entry.mark && gone(entry.event); });

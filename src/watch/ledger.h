@@ -48,6 +48,9 @@ class Ledger {
   // A finite dense write: whatever was known of that range is gone, marks too.
   void drop(const TensorState& tensor);
 
+  // A scan found this tensor finite: the hint was wrong. Marks stay.
+  void heal(const TensorState& tensor);
+
   // This finite tensor was computed from an Inf of that event, absorbed on the way.
   void mark(const TensorState& tensor, EventId event);
   [[nodiscard]] std::vector<EventId> marks_of(const TensorState& tensor);

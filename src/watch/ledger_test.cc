@@ -82,6 +82,19 @@ TEST(Ledger, FiniteDenseWriteDrops) {
   EXPECT_TRUE(keeper.held.empty());
 }
 
+TEST(Ledger, AWrongHintIsHealed) {
+  Keeper keeper;
+  Ledger ledger(keeper);
+  ledger.put(bytes(7, 0, 16), 1);
+  ledger.mark(bytes(7, 0, 16), 2);
+  ledger.heal(bytes(7, 0, 16, false));
+  ledger.heal(bytes(7, 0, 8));
+  EXPECT_EQ(ledger.events_of(bytes(7, 0, 16)), Ids{1});
+  ledger.heal(bytes(7, 0, 16));
+  EXPECT_EQ(ledger.events_of(bytes(7, 0, 16)), Ids{});
+  EXPECT_EQ(ledger.marks_of(bytes(7, 0, 16)), Ids{2});
+}
+
 TEST(Ledger, ADeadStorageIsForgottenAndItsNumberMayComeBack) {
   Keeper keeper;
   Ledger ledger(keeper);

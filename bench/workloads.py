@@ -1,0 +1,110 @@
+"""Training steps to measure: small models of the usual kinds, each a function that makes a step."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def stepper(model: nn.Module, optimizer: torch.optim.Optimizer, loss_of):
+    def step() -> None:
+        optimizer.zero_grad(set_to_none=True)
+        loss_of().backward()
+        optimizer.step()
+
+    return step
+
+
+def tiny_mlp():
+    layers = [layer for _ in range(8) for layer in (nn.Linear(16, 16), nn.LayerNorm(16), nn.GELU())]
+    model, x = nn.Sequential(*layers), torch.randn(4, 16)
+    return stepper(model, torch.optim.Adam(model.parameters(), 1e-3), lambda: model(x).square().mean())
+
+
+class Block(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        future = torch.ones(length, length, dtype=torch.bool).triu(1)
+        scores = (q @ k.transpose(-1, -2)) * (width // self.heads) ** -0.5
+        attention = scores.masked_fill(future, float("-inf")).softmax(-1)
+        x = x + self.out((attention @ v).transpose(1, 2).reshape(batch, length, width))
+        return x + self.down(F.gelu(self.up(self.norm2(x))))
+
+
+class GPT(nn.Module):
+    def __init__(self, layers: int, width: int, length: int, words: int) -> None:
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.blocks = nn.Sequential(*[Block(width, 4) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words)
+
+    def forward(self, i):
+        x = self.words(i) + self.places(torch.arange(i.shape[1]))
+        return self.head(self.norm(self.blocks(x)))
+
+
+def gpt():
+    model = GPT(layers=4, width=256, length=128, words=1000)
+    i, y = torch.randint(0, 1000, (8, 128)), torch.randint(0, 1000, (8 * 128,))
+    loss = lambda: F.cross_entropy(model(i).view(8 * 128, -1), y)  # noqa: E731
+    return stepper(model, torch.optim.AdamW(model.parameters(), 1e-4), loss)
+
+
+class Residual(nn.Module):
+    def __init__(self, inside: int, outside: int, stride: int) -> None:
+        super().__init__()
+        conv = lambda i, o, k, s: nn.Conv2d(i, o, k, s, k // 2, bias=False)  # noqa: E731
+        self.body = nn.Sequential(
+            conv(inside, outside, 3, stride), nn.BatchNorm2d(outside), nn.ReLU(),
+            conv(outside, outside, 3, 1), nn.BatchNorm2d(outside),
+        )
+        same = stride == 1 and inside == outside
+        self.skip = nn.Identity() if same else nn.Sequential(
+            conv(inside, outside, 1, stride), nn.BatchNorm2d(outside)
+        )
+
+    def forward(self, x):
+        return F.relu(self.body(x) + self.skip(x))
+
+
+def resnet():
+    shapes = [(16, 16, 1)] * 2 + [(16, 32, 2), (32, 32, 1), (32, 64, 2), (64, 64, 1), (64, 128, 2), (128, 128, 1)]
+    model = nn.Sequential(
+        nn.Conv2d(3, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU(),
+        *[Residual(*shape) for shape in shapes],
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10),
+    )
+    x, y = torch.randn(32, 3, 32, 32), torch.randint(0, 10, (32,))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9)
+    return stepper(model, optimizer, lambda: F.cross_entropy(model(x), y))
+
+
+class Recurrent(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm, self.head = nn.LSTM(64, 128, 2, batch_first=True), nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.head(self.lstm(x)[0][:, -1])
+
+
+def lstm():
+    model, x, y = Recurrent(), torch.randn(32, 40, 64), torch.randint(0, 10, (32,))
+    return stepper(model, torch.optim.Adam(model.parameters(), 1e-3), lambda: F.cross_entropy(model(x), y))
+
+
+ALL = {
+    "tiny MLP, Adam": (tiny_mlp, 8),
+    "GPT, 4 layers, AdamW": (gpt, 1),
+    "ResNet-like CNN, SGD": (resnet, 1),
+    "LSTM, 2 layers, Adam": (lstm, 1),
+}

@@ -1,0 +1,113 @@
+"""Every sample of torch's own op_db, with the watch on and off: the same bits, forward and backward.
+
+    op_db_part.py PART PARTS DTYPE
+
+Prints one JSON object. A sample that differs from itself without the watch (`empty`, some `lstsq`:
+uninitialised memory) says nothing and is left out; they are counted and named.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import warnings
+
+import numpy
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils._pytree import tree_flatten, tree_map
+
+from nanscope.attach import attach
+
+warnings.filterwarnings("ignore")
+torch.set_num_threads(1)
+
+
+def bits(value: object) -> object:
+    if not isinstance(value, torch.Tensor):
+        return repr(value)
+    t = value.detach()
+    if t.layout != torch.strided or t.is_nested or t.device.type != "cpu":
+        return str(t.layout), tuple(t.shape), str(t.device)
+    t = t.resolve_conj().resolve_neg()
+    t = t.int_repr() if t.is_quantized else t
+    dense = torch.empty(t.numel(), dtype=t.dtype)
+    dense.view(t.shape).copy_(t)
+    return str(t.dtype), tuple(t.shape), tuple(t.stride()), dense.view(torch.uint8).numpy().tobytes()
+
+
+def copy_of(sample: object) -> object:
+    def copied(x: object) -> object:
+        if not isinstance(x, torch.Tensor):
+            return x
+        y = x.detach().clone()
+        return y.requires_grad_() if x.requires_grad else y
+
+    return tree_map(copied, (sample.input, sample.args, sample.kwargs))
+
+
+def run(op, sample, backward: bool) -> list:
+    given, args, kwargs = copy_of(sample)
+    torch.manual_seed(0)
+    random.seed(0)
+    numpy.random.seed(0)
+    try:
+        flat = tree_flatten(op(given, *args, **kwargs))[0]
+    except Exception as error:
+        return ["raised", type(error).__name__, str(error)[:120]]
+    result = [bits(x) for x in flat]
+    if not backward:
+        return result
+    outputs = [x for x in flat if isinstance(x, torch.Tensor) and x.requires_grad]
+    leaves = [
+        x for x in tree_flatten((given, args, kwargs))[0] if isinstance(x, torch.Tensor) and x.requires_grad
+    ]
+    if outputs and leaves:
+        try:
+            ones = [torch.ones_like(x) for x in outputs]
+            result += [bits(g) for g in torch.autograd.grad(outputs, leaves, ones, allow_unused=True)]
+        except Exception as error:
+            result += ["raised in backward", type(error).__name__, str(error)[:120]]
+    return result
+
+
+def samples_of(op, dtype, backward: bool) -> list:
+    torch.manual_seed(1)
+    random.seed(1)
+    return list(op.sample_inputs("cpu", dtype, requires_grad=backward))
+
+
+def compare(op, dtype, adapter, told: dict) -> None:
+    name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
+    backward = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
+    for number, sample in enumerate(samples_of(op, dtype, backward)):
+        off = run(op, sample, backward)
+        adapter.watch(True)
+        on = run(op, sample, backward)
+        adapter.watch(False)
+        told["samples"] += 1
+        if off == on:
+            continue
+        if any(run(op, sample, backward) != off for _ in range(6)):
+            told["not_comparable"][name] = told["not_comparable"].get(name, 0) + 1
+        else:
+            told["different"].append(f"{name} sample {number}")
+
+
+def main(part: int, parts: int, dtype: torch.dtype) -> None:
+    adapter = attach(torch, None)
+    assert not isinstance(adapter, str), adapter
+    adapter.begin("", False, False, True, [], "", "", "", 0)
+    adapter.watch(False)
+    told = {"ops": 0, "samples": 0, "different": [], "not_comparable": {}}
+    for number, op in enumerate(op_db):
+        if number % parts == part and dtype in op.supported_dtypes("cpu"):
+            told["ops"] += 1
+            compare(op, dtype, adapter, told)
+    told["ops_watched"] = adapter.counters()[0]
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), getattr(torch, sys.argv[3]))
