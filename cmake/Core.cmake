@@ -2,6 +2,13 @@
 find_debian_package(fmt libfmt-dev)
 find_debian_package(CLI11 libcli11-dev)
 find_debian_package(nlohmann_json nlohmann-json3-dev)
+if(fmt_VERSION MATCHES "^9\\.")
+  add_library(nanscope_fmt STATIC "${PROJECT_SOURCE_DIR}/cmake/fmt_once.cc")
+  target_include_directories(nanscope_fmt PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+else()
+  add_library(nanscope_fmt INTERFACE)
+  target_link_libraries(nanscope_fmt INTERFACE fmt::fmt-header-only)
+endif()
 
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cc")
 set(main_sources "${core_sources}")
@@ -11,18 +18,23 @@ if(NOT core_sources)
   return()
 endif()
 
-# A kernel's instruction set is in its file name; it runs only where the CPU has it.
-function(set_instruction_sets)
+# The scan is the hot part. A kernel's instruction set is in its file name; it runs only where the CPU
+# has it.
+function(set_kernel_options)
   foreach(source IN LISTS ARGN)
-    if(source MATCHES "_avx2\\.cc$")
-      set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "-mavx2;-mf16c;-mfma")
-    elseif(source MATCHES "_avx512\\.cc$")
-      set_source_files_properties("${source}" PROPERTIES
-        COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq")
+    set(options "")
+    if(source MATCHES "/(scan|bench)/")
+      list(APPEND options "$<$<CONFIG:Release>:-O3>")
     endif()
+    if(source MATCHES "_avx2\\.cc$")
+      list(APPEND options -mavx2 -mf16c -mfma)
+    elseif(source MATCHES "_avx512\\.cc$")
+      list(APPEND options -mavx512f -mavx512bw -mavx512vl -mavx512dq)
+    endif()
+    set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "${options}")
   endforeach()
 endfunction()
-set_instruction_sets(${core_sources})
+set_kernel_options(${core_sources})
 
 # g++ 12 takes some additions of std::string for overlapping copies (its bug 105651).
 set(warnings -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
@@ -36,7 +48,7 @@ add_library(nanscope_core ${core_kind} ${core_sources})
 target_include_directories(nanscope_core PUBLIC "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(nanscope_core PRIVATE NANSCOPE_VERSION="${PROJECT_VERSION}")
 target_compile_options(nanscope_core PRIVATE ${warnings} -fno-semantic-interposition)
-target_link_libraries(nanscope_core PRIVATE fmt::fmt-header-only CLI11::CLI11 nlohmann_json::nlohmann_json)
+target_link_libraries(nanscope_core PRIVATE nanscope_fmt CLI11::CLI11 nlohmann_json::nlohmann_json)
 # Calls inside the core are direct: nobody interposes its functions.
 target_link_options(nanscope_core PRIVATE
   -Wl,-Bsymbolic-functions -Wl,--no-undefined "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")

@@ -47,7 +47,7 @@ if(adapter_sources)
   # The trampolines find a Hook's members by their offsets, which g++ knows for any class.
   target_compile_options(_torch PRIVATE -O2 -Wno-invalid-offsetof)
   target_compile_definitions(_torch PRIVATE NDEBUG)
-  target_link_libraries(_torch PRIVATE nanscope_torch fmt::fmt-header-only)
+  target_link_libraries(_torch PRIVATE nanscope_torch nanscope_fmt)
 
   # The ABI classes of the kernels, read from torch's own headers.
   set(rows_generator "${PROJECT_SOURCE_DIR}/adapters/torch/generate_rows.py")

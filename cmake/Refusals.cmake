@@ -4,9 +4,9 @@ function(refuse sentence)
 endfunction()
 
 # find_package for libraries that Debian ships: the message of a missing one names its package.
-function(find_debian_package name debian_package)
+macro(find_debian_package name debian_package)
   find_package(${name} QUIET)
   if(NOT ${name}_FOUND)
     refuse("nanscope needs ${name} to build: apt-get install ${debian_package}")
   endif()
-endfunction()
+endmacro()

@@ -11,13 +11,13 @@ if(test_sources AND TARGET nanscope_core)
   target_compile_definitions(nanscope_tests PRIVATE
     NANSCOPE_VERSION="${PROJECT_VERSION}" NANSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(nanscope_tests PRIVATE
-    nanscope_core fmt::fmt-header-only CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
+    nanscope_core nanscope_fmt CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
   add_test(NAME nanscope_tests COMMAND nanscope_tests)
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*_bench.cc")
 if(bench_sources AND TARGET nanscope_core)
-  set_instruction_sets(${bench_sources})
+  set_kernel_options(${bench_sources})
   add_executable(scan_bench ${bench_sources})
   target_compile_options(scan_bench PRIVATE ${warnings})
   target_link_libraries(scan_bench PRIVATE nanscope_core benchmark::benchmark benchmark::benchmark_main)

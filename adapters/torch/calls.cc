@@ -146,7 +146,7 @@ void call_returned(Call& call, void* result) {
   each_output(hook, call, result,
               [&](const at::Tensor& output, int) { look_at_output(hook, call, output, counters, look); });
   if (hook.rule == ScanRule::kAllocates) return;
-  if (!look.bad) look_at_inputs(hook, call, look);
+  if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, look);
   if (hook.has_scalars && hook.rule != ScanRule::kScan && !look.bad) look.suspect |= has_nonfinite_number(hook, call);
   look.suspect |= hook.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()), 0)) {

@@ -26,7 +26,7 @@ enum class DType : std::uint8_t {
 // True for the types whose elements can be tested for NaN and Inf.
 [[nodiscard]] bool is_scannable(DType dtype) noexcept;
 [[nodiscard]] bool is_complex(DType dtype) noexcept;
-// Largest finite magnitude of one component: 65504 for float16.
+// Largest finite magnitude of one component: 65504 for float16; 0 if not scannable.
 [[nodiscard]] double largest_of(DType dtype) noexcept;
 
 }  // namespace nanscope

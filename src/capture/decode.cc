@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
@@ -45,10 +44,11 @@ class Decoder {
   requires std::is_same_v<Int, int> || std::is_same_v<Int, std::int64_t>
   void read(const Json& json, Int& number) {
     if (!json.is_number_integer()) return blame("is not an integer");
+    // Less than the type holds: sums of a few of them must not overflow either.
+    constexpr std::int64_t kMost = std::is_same_v<Int, int> ? 1 << 30 : std::int64_t{1} << 53;
     const bool fits = json.is_number_unsigned()
-                          ? json.get<std::uint64_t>() <=
-                                static_cast<std::uint64_t>(std::numeric_limits<Int>::max())
-                          : json.get<std::int64_t>() >= std::numeric_limits<Int>::min();
+                          ? json.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMost)
+                          : json.get<std::int64_t>() >= -kMost;
     if (!fits) return blame("is out of range");
     number = static_cast<Int>(json.get<std::int64_t>());
   }

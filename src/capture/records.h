@@ -59,7 +59,9 @@ struct TensorFacts {
   Statistics statistics;
   std::vector<Value> at_index;  // at the failing elements, in their order; empty if unknown
   std::string remark;           // e.g. "as it was before the op overwrote it"
-  std::string argument;  // its name in the op's schema: self, other, tensor2; empty if unknown
+  // Its name in the op's schema: self, other, tensors[2]; "saved self" for what a backward node
+  // kept since forward; empty if unknown.
+  std::string argument;
   // Of the elements that feed the first failing one, where they are several: the row of a
   // softmax, what a reduction summed.
   std::optional<Statistics> feeding;

@@ -103,6 +103,8 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
                   {"run [options] script.py [args...]", "run [options] -m module [args...]",
                    "run [options] -c code [args...]"},
                   "  nanscope run -o loss.nsc train.py --epochs 3");
+  options.manner_means("do not print the report",
+                       "also the whole way, the stack, the dropped suspects and the notes");
   CLI::App& app = options.app();
   const auto add = [&](const char* names, std::string& value, const char* description,
                        const char* type) {

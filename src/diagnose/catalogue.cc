@@ -11,22 +11,41 @@
 
 // Adding a family is adding its file and one line here. The order is from the
 // special to the general: of two that are equally sure, the first is the cause.
-#define NANSCOPE_FAMILIES(family)                                                        \
-  family(memory) family(constant) family(input_data) family(unwatched) family(optimizer) \
-      family(empty_reduction) family(softmax) family(square_root) family(logarithm)      \
-          family(division) family(exponential) family(overflow)
+// clang-format off
+
+// Where it came from. What no op computed is explained by these alone.
+#define NANSCOPE_SOURCES(family) \
+  family(memory)                 \
+  family(input_data)             \
+  family(constant)               \
+  family(unwatched)
+
+// What the op did.
+#define NANSCOPE_ARITHMETIC(family) \
+  family(optimizer)                 \
+  family(empty_reduction)           \
+  family(softmax)                   \
+  family(square_root)               \
+  family(logarithm)                 \
+  family(division)                  \
+  family(exponential)               \
+  family(overflow)
+
+// clang-format on
 
 namespace nanscope {
 namespace diagnosis {
 
 #define NANSCOPE_DECLARE(family) void family(const Facts& facts, Opinions& opinions);
-NANSCOPE_FAMILIES(NANSCOPE_DECLARE)
+NANSCOPE_SOURCES(NANSCOPE_DECLARE)
+NANSCOPE_ARITHMETIC(NANSCOPE_DECLARE)
 #undef NANSCOPE_DECLARE
 
 namespace {
 
 #define NANSCOPE_LIST(family) &family,
-constexpr Family kFamilies[] = {NANSCOPE_FAMILIES(NANSCOPE_LIST)};
+constexpr Family kSources[] = {NANSCOPE_SOURCES(NANSCOPE_LIST)};
+constexpr Family kArithmetic[] = {NANSCOPE_ARITHMETIC(NANSCOPE_LIST)};
 #undef NANSCOPE_LIST
 
 // The first that is certain, else the first that is likely, else none.
@@ -92,11 +111,9 @@ std::string_view word_of(Certainty certainty) noexcept {
 Cause diagnose(const Finding& finding) {
   const diagnosis::Facts facts(finding);
   diagnosis::Opinions opinions;
-  for (const diagnosis::Family family : diagnosis::kFamilies) {
-    family(facts, opinions);
-    // What no op computed is explained by where it came from, never by arithmetic.
-    if (finding.origin.kind != OriginKind::kBirth && !opinions.empty()) break;
-  }
+  for (const diagnosis::Family family : diagnosis::kSources) family(facts, opinions);
+  if (finding.origin.kind == OriginKind::kBirth)
+    for (const diagnosis::Family family : diagnosis::kArithmetic) family(facts, opinions);
   return diagnosis::pick(facts, opinions);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/family.h"
+#include "diagnose/input_data.h"
 #include "diagnose/phrase.h"
 
 namespace nanscope::diagnosis {
@@ -13,7 +14,9 @@ void constant(const Facts& facts, Opinions& opinions) {
       fmt::format("{} wrote {}", facts.origin().op, bad_elements(facts.origin()))};
   for (const ScalarFact& scalar : facts.finding().scalars)
     evidence.push_back(fmt::format("its argument {} is {}", scalar.name, scalar.value));
-  opinions.push_back({Opinion::Stand::kCertain, "nan_constant",
+  // That it was written is certain; whether it was meant as data is not.
+  const auto stand = is_data_literal(facts) ? Opinion::Stand::kLikely : Opinion::Stand::kCertain;
+  opinions.push_back({stand, "nan_constant",
                       fmt::format("{} writes {} as a constant, and arithmetic carried it on.",
                                   facts.expression(), facts.value()),
                       evidence});

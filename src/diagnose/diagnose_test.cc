@@ -3,86 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "capture/sample.h"
-#include "diagnose/cause.h"
 #include "diagnose/phrase.h"
+#include "diagnose/test_finding.h"
 
 namespace nanscope {
 namespace {
 
-using sample::kInf;
-using sample::kNan;
-using sample::real;
-
-// A tensor of 4 elements, with this value at the failing one.
-TensorFacts with(std::string name, std::string argument, double at) {
-  TensorFacts tensor = sample::tensor(std::move(name), {4}, -1, 2, 0.5);
-  tensor.argument = std::move(argument);
-  tensor.at_index = {real(at)};
-  Statistics& s = tensor.statistics;
-  s.zeros = at == 0;
-  s.negatives = at < 0;
-  s.nan = std::isnan(at);
-  s.pos_inf = at == kInf;
-  s.neg_inf = at == -kInf;
-  if (std::isfinite(at)) {
-    s.min = std::min(*s.min, at);
-    s.max = std::max(*s.max, at);
-  }
-  return tensor;
-}
-
-// The same without values at the failing element.
-TensorFacts blind(TensorFacts tensor) {
-  tensor.at_index.clear();
-  return tensor;
-}
-
-Finding made(double value, std::string op, std::vector<TensorFacts> inputs,
-             std::string dtype = "float32") {
-  Finding finding;
-  finding.origin.op = std::move(op);
-  finding.origin.site.code = "f(x)";
-  finding.origin.indices = {{3}};
-  finding.origin.value = real(value);
-  finding.origin.nan = std::isnan(value);
-  finding.origin.pos_inf = value == kInf;
-  finding.origin.neg_inf = value == -kInf;
-  finding.origin.numel = 4;
-  finding.inputs = std::move(inputs);
-  TensorFacts output = sample::tensor("", {4}, 0, 1, 0.5);
-  output.dtype = dtype;
-  for (TensorFacts& input : finding.inputs) input.dtype = dtype;
-  finding.outputs = {output};
-  return finding;
-}
-
-Finding in_backward(std::string node, Finding finding) {
-  finding.origin.phase = Phase::kBackward;
-  finding.origin.node = std::move(node);
-  return finding;
-}
-
-Finding in_optimizer(Finding finding) {
-  finding.origin.phase = Phase::kOptimizer;
-  return finding;
-}
-
-// "id certainty"
-std::string verdict(const Finding& finding) {
-  const Cause cause = diagnose(finding);
-  return cause.id + " " + std::string(word_of(cause.certainty));
-}
-
-std::string why_not(const Finding& finding, const std::string& id) {
-  for (const Cause::Other& other : diagnose(finding).others)
-    if (other.id == id) return other.why_not;
-  return "(not among the others)";
-}
+using namespace test_finding;
 
 TEST(Division, ByZero) {
   const Finding finding =
@@ -222,134 +152,18 @@ TEST(SquareRoot, SlopeAtZero) {
   EXPECT_EQ(verdict(large), "float_overflow certain");
 }
 
-TEST(Exponential, Overflow) {
-  const Finding finding = made(kInf, "aten::exp", {with("logits", "self", 120.5)});
-  EXPECT_EQ(verdict(finding), "exp_overflow certain");
+TEST(Names, TheSchemasAreNotTheUsers) {
+  Finding finding = made(kInf, "aten::div", {with("self", "self", 1), with("other", "other", 0)});
   EXPECT_EQ(diagnose(finding).sentence,
-            "`logits` is 120.5 at [3], and exp overflows float32 above 88.7228.");
-  EXPECT_EQ(verdict(made(kInf, "aten::exp", {with("x", "self", 120.5)}, "float64")),
-            "unknown likely");
-  EXPECT_EQ(verdict(made(kInf, "aten::sinh", {with("x", "self", 100)})), "exp_overflow certain");
-  EXPECT_EQ(verdict(made(-kInf, "aten::sinh", {with("x", "self", -100)})), "exp_overflow certain");
-  EXPECT_EQ(verdict(made(kInf, "aten::exp", {blind(with("x", "self", 120.5))})),
-            "exp_overflow likely");
-}
-
-TEST(Exponential, InHalfPrecisionTheTypeIsToBlame) {
-  const Finding finding = made(kInf, "aten::exp", {with("x", "self", 12)}, "float16");
-  EXPECT_EQ(verdict(finding), "half_overflow certain");
-  EXPECT_EQ(why_not(finding, "exp_overflow"),
-            "exp(12) is finite in float32; only float16 is too small for it");
-  EXPECT_EQ(verdict(made(kInf, "aten::exp", {with("x", "self", 100)}, "float16")),
-            "exp_overflow certain");
-}
-
-TEST(Overflow, OfHalf) {
-  const Finding sum = made(kInf, "aten::add.Tensor",
-                           {with("h", "self", 40000), with("r", "other", 40000)}, "float16");
-  EXPECT_EQ(verdict(sum), "half_overflow certain");
-  EXPECT_EQ(diagnose(sum).sentence, "`f(x)` is 80000 at [3], and float16 ends at 65504.");
-  EXPECT_EQ(verdict(made(kInf, "aten::_to_copy", {with("n", "self", 70000)}, "float16")),
-            "half_overflow certain");
-  EXPECT_EQ(verdict(made(kInf, "aten::mm", {blind(with("a", "", 300)), blind(with("b", "", 300))},
-                         "float16")),
-            "half_overflow certain");
-  Finding exact = made(kInf, "aten::gelu", {with("x", "self", 3)}, "float16");
-  EXPECT_EQ(verdict(exact), "half_overflow likely");
-  exact.exact = real(1e5);
-  EXPECT_EQ(verdict(exact), "half_overflow certain");
-  // float32 could not hold it either.
-  EXPECT_EQ(verdict(made(kInf, "aten::square", {with("x", "self", 1e30)}, "float16")),
-            "float_overflow certain");
-  // An Inf came in: this op made nothing.
-  EXPECT_EQ(
-      verdict(made(kInf, "aten::add", {with("h", "self", kInf), with("r", "other", 1)}, "float16")),
-      "unknown likely");
-}
-
-TEST(Overflow, OfFloat) {
-  EXPECT_EQ(verdict(made(kInf, "aten::mul", {with("a", "self", 1e30), with("b", "other", 1e30)})),
-            "float_overflow certain");
-  EXPECT_EQ(verdict(made(kInf, "aten::mul", {with("a", "self", 1e300), with("b", "other", 1e300)},
-                         "float64")),
-            "float_overflow certain");
-  EXPECT_EQ(
-      verdict(made(kNan, "aten::mm", {blind(with("a", "", 1e30)), blind(with("b", "", 1e30))})),
-      "float_overflow certain");
-  EXPECT_EQ(
-      verdict(made(kInf, "aten::mse_loss", {blind(with("a", "", 1e30)), blind(with("b", "", 1))})),
-      "float_overflow certain");
-  // 0 * inf is no overflow.
-  EXPECT_EQ(verdict(made(kNan, "aten::mul", {with("a", "self", 0), with("b", "other", kInf)})),
-            "unknown likely");
-  // The negative base of a pow is not an overflow either.
-  EXPECT_EQ(verdict(made(kNan, "aten::pow", {with("a", "self", -1), with("b", "exponent", 0.5)})),
-            "unknown likely");
-}
-
-TEST(EmptyReduction, MeanOfNothing) {
-  TensorFacts nothing = sample::tensor("losses", {0}, 0, 0, 0);
-  nothing.statistics = {};
-  const Finding finding = made(kNan, "aten::mean", {nothing});
-  EXPECT_EQ(verdict(finding), "empty_reduction certain");
+            "The divisor is 0 at [3] (1 of 4 elements is zero), and 1 / 0 is inf.");
+  // What the node saved lends its name, and is no operand of the failing op.
+  finding = in_backward("LogBackward0", finding);
+  TensorFacts saved = with("p", "saved self", 0);
+  saved.statistics.pos_inf = 1;
+  finding.inputs.push_back(saved);
   EXPECT_EQ(diagnose(finding).sentence,
-            "`losses` has no elements, and the mean of nothing is 0 / 0 = nan.");
-  EXPECT_EQ(why_not(made(kNan, "aten::mean", {blind(with("x", "", kNan))}), "empty_reduction"),
-            "`x` has 4 elements");
-}
-
-TEST(EmptyReduction, VarianceOfOne) {
-  Finding finding = made(kNan, "aten::var.correction", {blind(with("x", "self", 1))});
-  EXPECT_EQ(verdict(finding), "empty_reduction certain");
-  EXPECT_EQ(diagnose(finding).sentence,
-            "The var of `x` is taken over 1 element, and it divides by 1 - 1 = 0.");
-  finding.scalars = {{"correction", "0"}};
-  EXPECT_NE(diagnose(finding).id, "empty_reduction");
-}
-
-TEST(EmptyReduction, EveryTargetIgnored) {
-  TensorFacts target = blind(with("labels", "target", 0));
-  target.statistics.min = target.statistics.max = -100;
-  Finding finding = made(kNan, "aten::nll_loss_forward", {blind(with("logp", "self", -1)), target});
-  EXPECT_EQ(verdict(finding), "empty_reduction certain");
-  finding.inputs[1].statistics.max = 3;
-  EXPECT_EQ(verdict(finding), "empty_reduction likely");
-  TensorFacts weight = sample::tensor("", {1}, 0, 0, 0);
-  weight.statistics.zeros = 1;
-  finding.outputs.push_back(weight);
-  EXPECT_EQ(verdict(finding), "empty_reduction certain");
-  // No target is ignored: something else.
-  finding.outputs.pop_back();
-  finding.inputs[1].statistics.min = 0;
-  EXPECT_EQ(verdict(finding), "unknown likely");
-}
-
-TEST(Softmax, FullyMasked) {
-  TensorFacts scores = with("scores", "self", -kInf);
-  scores.statistics.neg_inf = 4;
-  const Finding finding = made(kNan, "aten::_softmax", {scores});
-  EXPECT_EQ(verdict(finding), "all_masked_softmax certain");
-  // Look-alike: +inf in the row.
-  scores.statistics.pos_inf = 1;
-  EXPECT_EQ(why_not(made(kNan, "aten::_softmax", {scores}), "all_masked_softmax"),
-            "`scores` holds inf, and inf - inf is nan");
-  // The failing row is known, and fully masked, though another row holds inf.
-  scores.feeding = Statistics{2, 0, 0, 2, 0, 2, 0, {}, {}, {}};
-  EXPECT_EQ(verdict(made(kNan, "aten::_log_softmax", {scores})), "all_masked_softmax certain");
-}
-
-TEST(WhereItCameFrom, DecidesBeforeArithmetic) {
-  EXPECT_EQ(verdict(sample::imported()), "bad_input_data certain");
-  EXPECT_EQ(diagnose(sample::imported()).sentence,
-            "`x` came in with 1 nan in 96 elements: no operation of this run computed it, it is in "
-            "the data.");
-  Finding finding = made(kNan, "aten::div", {with("a", "", 0), with("b", "", 0)});
-  finding.origin.kind = OriginKind::kDeclared;
-  EXPECT_EQ(verdict(finding), "nan_constant certain");
-  finding.origin.kind = OriginKind::kUninitialised;
-  EXPECT_EQ(verdict(finding), "uninitialised_memory certain");
-  finding.origin.kind = OriginKind::kUnwatched;
-  EXPECT_EQ(verdict(finding), "unwatched_kernel likely");
+            "`p` is 0 at [3] (1 of 4 elements is zero), where the slope of the logarithm, 1 / x, "
+            "is infinite.");
 }
 
 TEST(Unknown, SaysWhatWasLookedAt) {

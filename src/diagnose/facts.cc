@@ -25,6 +25,11 @@ std::string bare_name(std::string_view op) {
   return std::string(op);
 }
 
+// Kept by a backward node since forward; not read by the failing op itself.
+bool is_saved(const TensorFacts& tensor) {
+  return tensor.argument.starts_with("saved ") || tensor.remark == "saved by the forward";
+}
+
 std::optional<double> parsed(const std::string& text) {
   if (text == "True" || text == "true") return 1;
   if (text == "False" || text == "false") return 0;
@@ -93,22 +98,26 @@ bool Facts::is_nan() const {
   return std::isnan(origin().value.real) || std::isnan(origin().value.imag);
 }
 
-Operand Facts::operand_of(const TensorFacts& tensor, std::string_view description) const {
-  return {tensor.name.empty() ? std::string(description) : quoted(tensor.name), &tensor,
-          values_of(tensor)};
+Operand Facts::operand_of(const TensorFacts& tensor, std::string_view argument,
+                          std::string_view description) const {
+  // The schema's name is not the user's.
+  const bool unnamed =
+      tensor.name.empty() || tensor.name == argument || tensor.name == tensor.argument;
+  return {unnamed ? std::string(description) : quoted(tensor.name), &tensor, values_of(tensor)};
 }
 
 std::optional<Operand> Facts::operand(std::string_view argument, std::size_t position,
                                       std::string_view description) const {
   const auto& inputs = finding_.inputs;
-  const bool named = std::any_of(inputs.begin(), inputs.end(),
-                                 [](const TensorFacts& t) { return !t.argument.empty(); });
+  const bool named = std::any_of(inputs.begin(), inputs.end(), [](const TensorFacts& tensor) {
+    return !tensor.argument.empty() && !is_saved(tensor);
+  });
   if (named) {
     for (const TensorFacts& tensor : inputs)
-      if (std::string_view(tensor.argument).substr(0, tensor.argument.find('[')) == argument)
-        return operand_of(tensor, description);
-  } else if (position < inputs.size()) {
-    return operand_of(inputs[position], description);
+      if (argument == std::string_view(tensor.argument).substr(0, tensor.argument.find('[')))
+        return operand_of(tensor, argument, description);
+  } else if (position < inputs.size() && !is_saved(inputs[position])) {
+    return operand_of(inputs[position], argument, description);
   }
   if (const std::optional<double> value = scalar(argument))
     return Operand{std::string(description), nullptr, {Value{*value, 0, false}}};
@@ -124,14 +133,26 @@ std::optional<double> Facts::scalar(std::string_view name) const {
 std::vector<Operand> Facts::tensors() const {
   std::vector<Operand> all;
   for (std::size_t i = 0; i < finding_.inputs.size(); ++i)
-    all.push_back(operand_of(finding_.inputs[i], fmt::format("input {}", i)));
+    if (!is_saved(finding_.inputs[i]))
+      all.push_back(operand_of(finding_.inputs[i], "", fmt::format("input {}", i)));
+  return all;
+}
+
+std::vector<Operand> Facts::saved() const {
+  std::vector<Operand> all;
+  for (const TensorFacts& tensor : finding_.inputs)
+    if (is_saved(tensor)) all.push_back(operand_of(tensor, "", ""));
   return all;
 }
 
 bool Facts::inputs_finite() const {
   const std::vector<Operand> all = tensors();
-  return !all.empty() &&
-         std::all_of(all.begin(), all.end(), [](const Operand& o) { return o.is_finite(); });
+  const auto& scalars = finding_.scalars;
+  return (!all.empty() || !scalars.empty()) &&
+         std::all_of(all.begin(), all.end(), [](const Operand& o) { return o.is_finite(); }) &&
+         std::all_of(scalars.begin(), scalars.end(), [](const ScalarFact& fact) {
+           return std::isfinite(parsed(fact.value).value_or(0));
+         });
 }
 
 const TensorFacts* Facts::output() const {

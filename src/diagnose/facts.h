@@ -48,8 +48,11 @@ class Facts {
   [[nodiscard]] std::optional<Operand> operand(std::string_view argument, std::size_t position,
                                                std::string_view description) const;
   [[nodiscard]] std::optional<double> scalar(std::string_view name) const;
+  // The op's own tensors; what a backward node saved in forward is apart.
   [[nodiscard]] std::vector<Operand> tensors() const;
-  [[nodiscard]] bool inputs_finite() const;  // there are some, and all that feeds is finite
+  [[nodiscard]] std::vector<Operand> saved() const;
+  // There are some (tensors or numbers), and all that feeds the failing element is finite.
+  [[nodiscard]] bool inputs_finite() const;
 
   [[nodiscard]] std::optional<DType> output_dtype() const;
   [[nodiscard]] std::string output_dtype_name() const;
@@ -61,7 +64,8 @@ class Facts {
   [[nodiscard]] std::string expression() const;  // `torch.log(p)`, else the op's name
 
  private:
-  [[nodiscard]] Operand operand_of(const TensorFacts& tensor, std::string_view description) const;
+  [[nodiscard]] Operand operand_of(const TensorFacts& tensor, std::string_view argument,
+                                   std::string_view description) const;
 
   const Finding& finding_;
   std::string op_;

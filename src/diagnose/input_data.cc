@@ -1,4 +1,7 @@
-// bad_input_data: the number came in with the data; no operation of the run computed it.
+// bad_input_data: the number came in with the data, or as a literal in it; the program's
+// arithmetic is right.
+
+#include "diagnose/input_data.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +10,8 @@
 
 namespace nanscope::diagnosis {
 namespace {
+
+constexpr const char* kId = "bad_input_data";
 
 std::int64_t bad_in(const Statistics& s) { return s.nan + s.pos_inf + s.neg_inf; }
 
@@ -25,10 +30,19 @@ std::string held(const Statistics& s) {
   return fmt::format("{} in {}", joined(kinds, ", "), plural(s.numel, "element"));
 }
 
-}  // namespace
+// `x[...] = value` on one of the site's lines.
+bool assigns_element(const Site& site) {
+  for (const std::string& line : site.source) {
+    const std::size_t bracket = line.find(']');
+    if (bracket == std::string::npos) continue;
+    const std::size_t equals = line.find_first_not_of(' ', bracket + 1);
+    if (equals != std::string::npos && line[equals] == '=' && line.substr(equals, 2) != "==")
+      return true;
+  }
+  return false;
+}
 
-void input_data(const Facts& facts, Opinions& opinions) {
-  if (facts.origin().kind != OriginKind::kImported) return;
+void imported(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> tensor = culprit(facts);
   const std::string name = tensor ? tensor->name : facts.expression();
   const std::string what = tensor ? held(tensor->tensor->statistics) : bad_elements(facts.origin());
@@ -37,10 +51,64 @@ void input_data(const Facts& facts, Opinions& opinions) {
   if (!facts.at().empty())
     evidence.push_back(fmt::format("the first bad element is {}{}", facts.value(), facts.at()));
   opinions.push_back(
-      {Opinion::Stand::kCertain, "bad_input_data",
+      {Opinion::Stand::kCertain, kId,
        fmt::format("{} came in with {}: no operation of this run computed it, it is in the data.",
                    name, what),
        evidence});
+}
+
+void literal(const Facts& facts, Opinions& opinions) {
+  opinions.push_back({Opinion::Stand::kLikely,
+                      kId,
+                      fmt::format("{} is written into the data as {}; no arithmetic made it.",
+                                  facts.expression(), facts.value()),
+                      {bad_elements(facts.origin())}});
+}
+
+// With finite log-probabilities every alignment has a finite loss: there is none.
+void no_alignment(const Facts& facts, Opinions& opinions) {
+  const auto log_probs = facts.operand("log_probs", 0, "the log-probabilities");
+  if (facts.is_nan() || !log_probs || !log_probs->is_finite()) return;
+  const auto targets = facts.operand("targets", 1, "the targets");
+  opinions.push_back(
+      {Opinion::Stand::kCertain,
+       kId,
+       fmt::format("A target in {} needs more frames than its input has: no alignment exists, and "
+                   "the CTC loss is inf.",
+                   targets ? targets->name : "the batch"),
+       {finite_range(*log_probs),
+        "with finite log-probabilities the loss is inf only if no alignment exists"}});
+}
+
+// A nan that was there before, and that this op carried on although the program knows of it.
+void carried_on(const Facts& facts, Opinions& opinions) {
+  if (!facts.is_nan() || facts.origin().phase != Phase::kForward) return;
+  const std::optional<Operand> tensor = culprit(facts);
+  if (!tensor || tensor->is_finite() || tensor->tensor->statistics.nan == 0) return;
+  opinions.push_back({Opinion::Stand::kLikely,
+                      kId,
+                      fmt::format("{} holds {}, and {} carried it on.", tensor->name,
+                                  held(tensor->tensor->statistics), facts.origin().op),
+                      {values_here(facts, *tensor)}});
+}
+
+}  // namespace
+
+bool is_data_literal(const Facts& facts) {
+  const Origin& origin = facts.origin();
+  if (origin.kind != OriginKind::kDeclared) return false;
+  const bool partly = origin.nan + origin.pos_inf + origin.neg_inf < origin.numel;
+  if (facts.op_is({"lift_fresh", "lift_fresh_copy"})) return partly;
+  return facts.op_is({"fill", "copy", "index_put", "_index_put_impl"}) &&
+         assigns_element(origin.site);
+}
+
+void input_data(const Facts& facts, Opinions& opinions) {
+  if (facts.origin().kind == OriginKind::kImported) return imported(facts, opinions);
+  if (is_data_literal(facts)) return literal(facts, opinions);
+  if (facts.origin().kind != OriginKind::kBirth) return;
+  if (facts.op_is({"_ctc_loss", "ctc_loss"})) return no_alignment(facts, opinions);
+  carried_on(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

@@ -78,12 +78,19 @@ void forward(const Facts& facts, const Argument& argument, Opinions& opinions) {
   }
 }
 
+// The source's name of what the node saved, else a description.
+std::string name_of_argument(const Facts& facts) {
+  for (const Operand& saved : facts.saved())
+    if (!saved.name.empty() && saved.is_zero() == Proof::kYes) return saved.name;
+  return "the argument of " + facts.expression();
+}
+
 // grad / x at x = 0: the forward -inf may have been repaired, its slope was not.
 void backward(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> divisor = divisor_of(facts);
   if (!divisor) return;
   Operand x = *divisor;
-  if (x.tensor && x.tensor->name.empty()) x.name = "the argument of " + facts.expression();
+  if (!x.name.starts_with('`')) x.name = name_of_argument(facts);
   const Proof zero = x.is_zero();
   if (zero == Proof::kNo) {
     opinions.push_back({Opinion::Stand::kRuledOut, "log_of_zero", is_not(facts, x, "0"), {}});

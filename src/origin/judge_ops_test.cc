@@ -126,6 +126,24 @@ TEST(JudgeOps, GarbageIsHarmlessUntilItReachesALoss) {
   EXPECT_EQ(Program::short_name(p.reported[0].chain[1]), "add:3");
 }
 
+TEST(JudgeOps, GarbageNobodySawIsBlamedOnItsAllocation) {
+  // The allocation itself was not told; the op that reads the memory knows of it.
+  Program p;
+  Leaf w = p.parameter();
+  Tensor loss = p.tensor(kNan, true);
+  OpRecord record;
+  record.op = p.info("sum");
+  record.place = Program::at(3);
+  record.reads.emplace_back().state = p.tensor(kNan).state;
+  record.reads[0].allocation = {p.info("empty"), Program::at(2)};
+  record.writes.emplace_back().state = loss.state;
+  p.judge.op_returned(record, p);
+  p.backward(loss, w, p.tensor());
+  p.step();
+  ASSERT_EQ(p.verdict(), "empty:2 by loss");
+  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kUninitialised);
+}
+
 TEST(JudgeOps, BatchNormBufferByAHiddenWrite) {
   Program p;
   Tensor big = p.op("mul", {p.data()}, kInf, {.line = 1});

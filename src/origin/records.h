@@ -84,7 +84,7 @@ struct OpRecord {
   Place place;
   bool outermost = true;  // called by the program or an autograd node, not inside another kernel
   bool grad = false;      // grad mode on, and an input required grad
-  bool nonfinite_scalar = false;  // a number argument is NaN or Inf
+  bool nonfinite_scalar = false;  // a number argument is NaN or Inf (a wrapped number too)
   bool same_operands = false;     // x != x
   std::vector<Read> reads;        // inputs that are bad or might be; `out=` and overwritten targets left out
   std::vector<Write> writes;      // outputs and written arguments

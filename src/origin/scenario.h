@@ -2,10 +2,11 @@
 // to a judge the way the adapter tells them.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "origin/judge.h"
@@ -52,7 +53,9 @@ class FakeWorld : public World {
  public:
   void hold(StorageId storage) override { ++held_[storage.value]; }
   void release(StorageId storage) override {
-    if (--held_[storage.value] == 0) held_.erase(storage.value);
+    if (--held_[storage.value] > 0) return;
+    held_.erase(storage.value);
+    dead_.erase(storage.value);
   }
   bool alive(StorageId storage) override { return !dead_.contains(storage.value); }
   std::optional<LeafGrad> leaf(TensorId leaf) override {
@@ -60,14 +63,16 @@ class FakeWorld : public World {
     if (found == leaves.end()) return std::nullopt;
     return found->second;
   }
-  void kill(StorageId storage) { dead_[storage.value] = true; }
+  void kill(StorageId storage) {
+    if (held_.contains(storage.value)) dead_.insert(storage.value);
+  }
   [[nodiscard]] std::size_t held() const { return held_.size(); }
 
   std::map<std::uint64_t, LeafGrad> leaves;
 
  private:
-  std::map<std::uint64_t, int> held_;
-  std::map<std::uint64_t, bool> dead_;
+  std::unordered_map<std::uint64_t, int> held_;
+  std::unordered_set<std::uint64_t> dead_;  // while they are held
 };
 
 class Program : public FactsMaker {

@@ -62,7 +62,9 @@ bool Verdicts::harm(const Harm& harm) {
     verdict.others.push_back(view_of(*origins[i].source));
   }
   if (first.misused) verdict.evidence.push_back(view_of(*first.misused));
-  for (const auto& source : first.source->evidence) verdict.evidence.push_back(view_of(*source));
+  for (const auto& source : first.source->evidence) {
+    if (verdict.evidence.size() < kMostEvidence) verdict.evidence.push_back(view_of(*source));
+  }
   trace(harm, first, verdict);
   verdicts_.push_back(std::move(verdict));
   if (callback_) callback_(verdicts_.back());

@@ -30,6 +30,7 @@ class Verdicts {
 
   static constexpr std::size_t kMost = 50;
   static constexpr std::size_t kMostOthers = 7;
+  static constexpr std::size_t kMostEvidence = 4;
   static constexpr std::size_t kMostChain = 16;
 
  private:

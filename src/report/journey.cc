@@ -42,7 +42,8 @@ Stop first_stop(const Origin& origin) {
 }
 
 Stop harm_stop(const Harm& harm, const std::optional<Site>& site) {
-  return {Role::kHarm, "harm", site ? place_text(*site) : "", harm_text(harm), ""};
+  return {Role::kHarm, "harm", site && !site->file.empty() ? place_text(*site) : "",
+          harm_text(harm), ""};
 }
 
 bool same_place(const Stop& a, const Stop& b) { return a.role == b.role && a.place == b.place; }
@@ -60,7 +61,10 @@ std::vector<Stop> stops_of(const Finding& finding) {
     }
     Stop stop{link.role, std::string(word_of(link.role)), place_text(link.site), safe(link.op),
               code_of(link.site)};
-    if (stops.empty()) stop.role_word = word_of(finding.origin.kind);
+    if (stops.empty()) {
+      stop.role = role_of(finding.origin.kind);
+      stop.role_word = word_of(finding.origin.kind);
+    }
     if (!stops.empty() && same_place(stops.back(), stop)) {
       stops.back().what += ", " + stop.what;
       stops.back().code.clear();

@@ -103,7 +103,7 @@ TEST(Excerpt, NonsenseColumnsDoNoHarm) {
   EXPECT_EQ(plain(at({"x"}, -5, 1)), Lines{" 9 | x"});
   EXPECT_EQ(plain(at({"x", "y"}, 0, -7)), (Lines{" 9 | x", "   | ^", "10 | y"}));
   Site site = at({"x", "y"}, 0, 1);
-  site.line = 2147483647;
+  site.line = 1 << 30;
   site.end_line = -1;
   EXPECT_EQ(plain(site).size(), 2u);
 }

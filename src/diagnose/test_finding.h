@@ -1,0 +1,85 @@
+// Findings for the tests of the rules: an op of four elements that failed at one of them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capture/sample.h"
+#include "diagnose/cause.h"
+
+namespace nanscope::test_finding {
+
+using sample::kInf;
+using sample::kNan;
+using sample::real;
+
+// A tensor of 4 elements, with this value at the failing one.
+inline TensorFacts with(std::string name, std::string argument, double at) {
+  TensorFacts tensor = sample::tensor(std::move(name), {4}, -1, 2, 0.5);
+  tensor.argument = std::move(argument);
+  tensor.at_index = {real(at)};
+  Statistics& s = tensor.statistics;
+  s.zeros = at == 0;
+  s.negatives = at < 0;
+  s.nan = std::isnan(at);
+  s.pos_inf = at == kInf;
+  s.neg_inf = at == -kInf;
+  if (std::isfinite(at)) {
+    s.min = std::min(*s.min, at);
+    s.max = std::max(*s.max, at);
+  }
+  return tensor;
+}
+
+// The same without values at the failing element.
+inline TensorFacts blind(TensorFacts tensor) {
+  tensor.at_index.clear();
+  return tensor;
+}
+
+inline Finding made(double value, std::string op, std::vector<TensorFacts> inputs,
+                    std::string dtype = "float32") {
+  Finding finding;
+  finding.origin.op = std::move(op);
+  finding.origin.site.code = "f(x)";
+  finding.origin.indices = {{3}};
+  finding.origin.value = real(value);
+  finding.origin.nan = std::isnan(value);
+  finding.origin.pos_inf = value == kInf;
+  finding.origin.neg_inf = value == -kInf;
+  finding.origin.numel = 4;
+  finding.inputs = std::move(inputs);
+  TensorFacts output = sample::tensor("", {4}, 0, 1, 0.5);
+  output.dtype = dtype;
+  for (TensorFacts& input : finding.inputs) input.dtype = dtype;
+  finding.outputs = {output};
+  return finding;
+}
+
+inline Finding in_backward(std::string node, Finding finding) {
+  finding.origin.phase = Phase::kBackward;
+  finding.origin.node = std::move(node);
+  return finding;
+}
+
+inline Finding in_optimizer(Finding finding) {
+  finding.origin.phase = Phase::kOptimizer;
+  return finding;
+}
+
+// "id certainty"
+inline std::string verdict(const Finding& finding) {
+  const Cause cause = diagnose(finding);
+  return cause.id + " " + std::string(word_of(cause.certainty));
+}
+
+inline std::string why_not(const Finding& finding, const std::string& id) {
+  for (const Cause::Other& other : diagnose(finding).others)
+    if (other.id == id) return other.why_not;
+  return "(not among the others)";
+}
+
+}  // namespace nanscope::test_finding
