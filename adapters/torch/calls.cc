@@ -130,13 +130,16 @@ void call_begins(Call& call) {
   Hook& hook = hook_of(call);
   call.inner = is_inner(call) || this_thread().busy;
   if (call.inner || !(hook.in_place || hook.destroys)) return;
-  call.before = look_before(hook, call).release();
+  try {
+    call.before = look_before(hook, call).release();
+  } catch (const std::exception& error) {
+    disarm(hook.info.name, error.what());
+  }
 }
 
-void call_returned(Call& call, void* result) {
-  if (call.inner) return;
-  const std::unique_ptr<Before> before(static_cast<Before*>(call.before));
-  call.before = nullptr;
+namespace {
+
+void look_at_results(Call& call, void* result, const Before* before) {
   Hook& hook = hook_of(call);
   Counters& counters = this_thread().counters;
   ++counters.ops;
@@ -150,9 +153,24 @@ void call_returned(Call& call, void* result) {
   if (hook.has_scalars && hook.rule != ScanRule::kScan && !look.bad) look.suspect |= has_nonfinite_number(hook, call);
   look.suspect |= hook.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()), 0)) {
-    tell_hit(hook, call, result, before.get());
+    tell_hit(hook, call, result, before);
   }
   if (__builtin_expect(hook.watches_scaler, 0)) tell_scaler(hook, call);
+}
+
+}  // namespace
+
+void call_returned(Call& call, void* result) {
+  if (call.inner) return;
+  const std::unique_ptr<Before> before(static_cast<Before*>(call.before));
+  call.before = nullptr;
+  try {
+    look_at_results(call, result, before.get());
+  } catch (const std::exception& error) {
+    disarm(hook_of(call).info.name, error.what());
+  }
+  // Outside: an exception of the program's own making passes through.
+  if (__builtin_expect(this_thread().stop_wanted, 0)) stop(hook_of(call), call, result);
 }
 
 void call_unwound(Call& call) noexcept {

@@ -154,6 +154,7 @@ std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
   if (in_backward) {
     for (auto& [name, tensor] : saved_tensors_of_current_node()) {
       if (finding.inputs.size() >= kMostInputs) break;
+      if (sight_of(*tensor.unsafeGetTensorImpl()) != Sight::kWatched) continue;
       const OwnedView view(tensor);
       TensorFacts told = describe(tensor, view);
       told.name = name;

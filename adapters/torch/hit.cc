@@ -204,18 +204,19 @@ void destroy_result(const Hook& hook, void* result) {
 }  // namespace
 
 void tell_hit(Hook& hook, Call& call, void* result, const Before* before) {
-  {
-    const Busy busy;
-    const WithoutGil without_gil;
-    Recorder recorder(hook, call, result, before);
-    recorder.read_inputs();
-    recorder.read_outputs();
-    if (!recorder.worth_telling()) return;
-    recorder.correspond_elements();
-    recorder.record.place = current_place();
-    recorder.facts.in_backward = recorder.record.place.phase == OpPhase::kBackward;
-    Watcher::get().judge.op_returned(recorder.record, recorder.facts);
-  }
+  const Busy busy;
+  const WithoutGil without_gil;
+  Recorder recorder(hook, call, result, before);
+  recorder.read_inputs();
+  recorder.read_outputs();
+  if (!recorder.worth_telling()) return;
+  recorder.correspond_elements();
+  recorder.record.place = current_place();
+  recorder.facts.in_backward = recorder.record.place.phase == OpPhase::kBackward;
+  Watcher::get().judge.op_returned(recorder.record, recorder.facts);
+}
+
+void stop(const Hook& hook, const Call& call, void* result) {
   try {
     stop_if_wanted();
   } catch (...) {
@@ -250,7 +251,6 @@ void tell_scaler(const Hook& hook, const Call& call) {
   const Busy busy;
   const WithoutGil without_gil;
   Watcher::get().judge.scaler_updated(values[2] > 0, values[0], current_place());
-  stop_if_wanted();
 }
 
 }  // namespace nanscope::torch_adapter

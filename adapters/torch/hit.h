@@ -7,9 +7,10 @@
 
 namespace nanscope::torch_adapter {
 
-// May throw to stop the program; the result is destroyed first.
 void tell_hit(Hook& hook, Call& call, void* result, const Before* before);
 void tell_raised(Hook& hook, Call& call, const Before* before) noexcept;
 void tell_scaler(const Hook& hook, const Call& call);
+// Throws, if a verdict of this thread wants the program stopped; the result is destroyed first.
+void stop(const Hook& hook, const Call& call, void* result);
 
 }  // namespace nanscope::torch_adapter

@@ -99,6 +99,10 @@ nb::object* printer = nullptr;        // torch._tensor_str._str
 nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   if (!watching || this_thread().busy) return call(*engine, args, kwargs);
   const Tensors roots = args.size() > 0 ? tensors_in(args[0]) : Tensors{};
+  // Inside torch.func the gradient is an intermediate value, not a backward of the program's.
+  for (const at::Tensor& root : roots) {
+    if (sight_of(*root.unsafeGetTensorImpl()) == Sight::kWrapped) return call(*engine, args, kwargs);
+  }
   (*before_backward)();
   const Judge::RootId root = guarded([&] { return backward_begins(roots); });
   nb::object result = call(*engine, args, kwargs);

@@ -66,6 +66,9 @@ Coverage coverage_now(const std::vector<NotWatched>& also) {
   add(unseen(Sight::kOpaque), "opaque results", "nested and mkldnn tensors show no elements");
   add(watcher.judge.evicted(), "evicted records", "more non-finite tensors were alive than are remembered");
   add(stacks_lost(), "unknown sites", "more distinct call stacks than are remembered");
+  if (const std::string reason = disarmed_because(); !reason.empty()) {
+    coverage.not_watched.push_back({"everything after a fault of nanscope's own", reason, 1});
+  }
   coverage.not_watched.insert(coverage.not_watched.end(), also.begin(), also.end());
   return coverage;
 }
@@ -119,6 +122,9 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
     if (all.writer->exists()) end.capture_path = all.writer->path();
   }
   end.complaints = all.complaints;
+  if (const std::string reason = disarmed_because(); !reason.empty()) {
+    end.complaints.push_back("nanscope switched itself off, a fault of its own: " + reason + ".");
+  }
   return end;
 }
 

@@ -14,6 +14,11 @@ using c10::DispatchKeySet;
 constexpr DispatchKeySet kWrappers({DispatchKey::Python, DispatchKey::Functionalize,
                                     DispatchKey::FuncTorchBatched, DispatchKey::FuncTorchGradWrapper});
 
+// Quantized types stand for floating-point numbers.
+bool is_floating(c10::ScalarType type) {
+  return c10::isFloatingType(type) || c10::isComplexType(type) || c10::isQIntType(type);
+}
+
 bool is_signed_integer(c10::ScalarType type) {
   return type == at::kChar || type == at::kShort || type == at::kInt || type == at::kLong;
 }
@@ -33,15 +38,16 @@ DType dtype_of(c10::ScalarType type) noexcept {
   }
 }
 
-Sight sight_of(const c10::TensorImpl& tensor) noexcept {
+Sight sight_of(const c10::TensorImpl& tensor) {
   if (&tensor == c10::UndefinedTensorImpl::singleton()) return Sight::kNothing;
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has_any(kWrappers)) return Sight::kWrapped;
   const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
-  if (!keys.has_any(DispatchKeySet(DispatchKey::CPU))) {
-    if (keys.has_any(DispatchKeySet({DispatchKey::SparseCPU, DispatchKey::SparseCsrCPU}))) return Sight::kSparse;
-    if (keys.has_any(DispatchKeySet(DispatchKey::QuantizedCPU))) return Sight::kQuantized;
+  if (!keys.has(DispatchKey::CPU)) {
     if (tensor.device_type() == c10::DeviceType::Meta) return Sight::kWrapped;
+    if (!is_floating(c10::typeMetaToScalarType(tensor.dtype()))) return Sight::kNothing;
+    if (keys.has(DispatchKey::SparseCPU) || keys.has(DispatchKey::SparseCsrCPU)) return Sight::kSparse;
+    if (keys.has(DispatchKey::QuantizedCPU)) return Sight::kQuantized;
     return tensor.is_cpu() ? Sight::kOpaque : Sight::kOtherDevice;
   }
   if (dtype == DType::kFloat8) return Sight::kFloat8;
@@ -50,13 +56,13 @@ Sight sight_of(const c10::TensorImpl& tensor) noexcept {
   return tensor.numel() == 0 || data_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
 }
 
-const void* data_of(const c10::TensorImpl& tensor) noexcept {
+const void* data_of(const c10::TensorImpl& tensor) {
   // No copy-on-write storage is materialised by looking at it.
   const auto* base = static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
   return base == nullptr ? nullptr : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
 }
 
-bool is_finite(const c10::TensorImpl& tensor) noexcept {
+bool is_finite(const c10::TensorImpl& tensor) {
   const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
   if (__builtin_expect(tensor.is_non_overlapping_and_dense(), 1)) {
     return all_finite(data_of(tensor), tensor.numel() * tensor.itemsize(), dtype);
@@ -85,7 +91,7 @@ OwnedView::OwnedView(const at::Tensor& tensor) {
   strides.assign(impl.strides().begin(), impl.strides().end());
 }
 
-ByteRange range_of(const c10::TensorImpl& tensor) noexcept {
+ByteRange range_of(const c10::TensorImpl& tensor) {
   const auto item = static_cast<std::int64_t>(tensor.itemsize());
   std::int64_t lo = tensor.storage_offset();
   std::int64_t hi = lo;

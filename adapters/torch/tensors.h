@@ -23,10 +23,10 @@ enum class Sight : std::uint8_t {
 };
 
 [[nodiscard]] DType dtype_of(c10::ScalarType type) noexcept;
-[[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor) noexcept;
+[[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor);
 // Only for tensors whose sight is kWatched.
-[[nodiscard]] const void* data_of(const c10::TensorImpl& tensor) noexcept;
-[[nodiscard]] bool is_finite(const c10::TensorImpl& tensor) noexcept;
+[[nodiscard]] const void* data_of(const c10::TensorImpl& tensor);
+[[nodiscard]] bool is_finite(const c10::TensorImpl& tensor);
 
 inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
   return tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
@@ -60,7 +60,7 @@ struct OwnedView {
   }
 };
 
-[[nodiscard]] ByteRange range_of(const c10::TensorImpl& tensor) noexcept;
+[[nodiscard]] ByteRange range_of(const c10::TensorImpl& tensor);
 // With a scan, if the tensor can be looked into.
 [[nodiscard]] TensorState state_of(const at::Tensor& tensor);
 

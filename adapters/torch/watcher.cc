@@ -10,6 +10,7 @@
 #include "frames.h"
 #include "nodes.h"
 #include "tensors.h"
+#include "trampoline.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -112,6 +113,27 @@ Place current_place() {
     }
   }
   return place;
+}
+
+namespace {
+std::mutex disarm_lock;
+std::string& disarm_reason() {
+  static auto& reason = *new std::string;
+  return reason;
+}
+}  // namespace
+
+void disarm(const std::string& where, const char* why) noexcept {
+  watching = 0;
+  const std::lock_guard guard(disarm_lock);
+  if (!disarm_reason().empty()) return;
+  const std::string_view first_line = std::string_view(why).substr(0, std::string_view(why).find('\n'));
+  disarm_reason() = "at " + where + ": " + std::string(first_line);
+}
+
+std::string disarmed_because() {
+  const std::lock_guard guard(disarm_lock);
+  return disarm_reason();
 }
 
 void configure_stop(void* exception_type) {

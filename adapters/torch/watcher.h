@@ -94,6 +94,10 @@ class WithoutGil {
 
 // Where and when the calling thread is.
 [[nodiscard]] Place current_place();
+// A fault of our own: the watch is switched off for good, and the report says so.
+void disarm(const std::string& where, const char* why) noexcept;
+[[nodiscard]] std::string disarmed_because();
+
 // Stops the program here, if a verdict wants it: throws.
 void stop_if_wanted();
 void configure_stop(void* exception_type);

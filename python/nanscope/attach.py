@@ -142,6 +142,7 @@ def attach(torch: ModuleType, main_file: str | None) -> ModuleType | str:
     )
     adapter.install()
     _hook(torch, adapter)
+    os.register_at_fork(after_in_child=lambda: adapter.watch(False))
     adapter.watch(True)
     return adapter
 
@@ -164,6 +165,12 @@ def _hook(torch: ModuleType, adapter: ModuleType) -> None:
 
     modules.register_module_parameter_registration_hook(adapter.register_parameter)
     modules.register_module_buffer_registration_hook(adapter.register_buffer)
+
+    # A thread that is stopped has nothing to print.
+    import threading
+
+    told = threading.excepthook
+    threading.excepthook = lambda args: None if args.exc_type is Stop else told(args)
 
     # Values that go to Python.
     torch.Tensor.numpy = _Noted(torch.Tensor.numpy, adapter.host_read)
