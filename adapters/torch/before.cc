@@ -62,7 +62,7 @@ std::unique_ptr<Before> look_before(const Hook& hook, const Call& call) {
       if (auto kept = keep(hook, tensor, argument, item)) made().kept = std::move(kept);
     }
     if (sight_of(impl) != Sight::kWatched) return;
-    const bool known = watcher.judge.ledger().knows(storage_id(impl));
+    const bool known = watcher.ledger.knows(storage_id(impl));
     const bool imported = (info.written || info.hidden_write) && !watcher.is_made(storage_of(impl));
     if (!known && (!imported || hook.partial_write)) return;
     if (is_finite(impl)) return;

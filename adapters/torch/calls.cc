@@ -91,7 +91,7 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
     watcher.note_allocation(&hook.info, output);
     return;
   }
-  if (!watcher.judge.ledger().empty()) look.suspect |= watcher.judge.ledger().knows(storage_id(impl));
+  if (!watcher.ledger.empty()) look.suspect |= watcher.ledger.knows(storage_id(impl));
   if (hook.rule == ScanRule::kLifts) {
     // NumPy's own memory is no constant of the program: it is imported when it is read.
     look.bad |= !is_foreign(impl) && !is_finite(impl);
@@ -106,14 +106,14 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
 
 void look_at_inputs(const Hook& hook, const Call& call, Look& look) {
   Watcher& watcher = Watcher::get();
-  const bool ledger_empty = watcher.judge.ledger().empty();
+  const bool ledger_empty = watcher.ledger.empty();
   const bool scans = hook.rule == ScanRule::kScan;
   if (ledger_empty && scans) return;
   each_tensor(hook, call, [&](const at::Tensor& input, std::size_t argument, int) {
     const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
     const c10::StorageImpl* storage = storage_of(impl);
     if (storage == nullptr) return;
-    if (!ledger_empty && watcher.judge.ledger().knows({reinterpret_cast<std::uint64_t>(storage)})) {
+    if (!ledger_empty && watcher.ledger.knows({reinterpret_cast<std::uint64_t>(storage)})) {
       look.suspect = true;
       return;
     }

@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "before.h"
 #include "capture/records.h"
+#include "frames.h"
 #include "origin/records.h"
 
 namespace nanscope::torch_adapter {
@@ -37,8 +38,11 @@ class CallFacts final : public FactsMaker {
   std::vector<std::vector<std::int64_t>> elements;  // failing elements, if known from the correspondence
   bool per_element = false;
   bool in_backward = false;
+  // A constant written here: the facts of its first time stand for all (a causal mask).
+  std::optional<StackId> declared_at;
 
  private:
+  [[nodiscard]] std::shared_ptr<const void> take_facts(std::optional<std::size_t> read) const;
   void describe_output(Finding& finding) const;
   void describe_inputs(Facts& facts) const;
   void describe_numbers(Finding& finding) const;

@@ -62,9 +62,15 @@ class Recorder {
 
   // Which inputs explain which bad outputs.
   void correspond_elements() {
-    if (record.nonfinite_scalar || first_bad_output_.sizes.size() > 64 || !bad_output_) return;
+    if (record.nonfinite_scalar || !bad_output_ || record.reads.empty()) return;
     const bool rows = !hook_.pointwise && is_row_by_row(hook_.info.name);
     if (!hook_.pointwise && !rows) return;
+    first_bad_output_ = kind_map_of(OwnedView(*bad_output_).view());
+    for (std::size_t i = 0; i < input_kinds_.size(); ++i) {
+      if (input_kinds_[i].sizes.empty() && input_kinds_[i].kinds.empty()) {
+        input_kinds_[i] = kind_map_of(OwnedView(facts.read_tensors[i]).view());
+      }
+    }
     if (rows && !fold_rows()) return;
     const auto found = correspond(first_bad_output_, input_kinds_);
     if (!found) return;
@@ -77,10 +83,10 @@ class Recorder {
   }
 
   [[nodiscard]] bool worth_telling() const {
-    if (!record.reads.empty() || bad_output_) return true;
+    if (!record.reads.empty() || bad_output_.has_value()) return true;
     const Judge& judge = Watcher::get().judge;
     if (hook_.info.traits.zeroes && judge.awaits_gradients()) return true;
-    const Ledger& ledger = judge.ledger();
+    const Ledger& ledger = Watcher::get().ledger;
     for (const OpRecord::Write& write : record.writes) {
       if (ledger.knows(write.state.storage)) return true;
     }
@@ -110,14 +116,15 @@ class Recorder {
       add_read(input, was_bad->state, was_bad->known, was_bad->kinds, was_bad->allocation);
       return;
     }
-    const bool finite = is_finite(impl);
-    if (finite && Watcher::get().judge.ledger().knows(storage_id(impl))) {
+    const bool known_storage = Watcher::get().ledger.knows(storage_id(impl));
+    if ((info.written || info.hidden_write) && !known_storage) return;
+    const TensorState state = state_of(input);
+    if (!state.kinds.any()) {
       // Finite, but of note: it lost its value to an absorbed Inf (the ledger's marks).
-      add_read(input, state_of(input), {}, kind_map_of(OwnedView(input).view()), {});
+      if (known_storage) add_read(input, state, {}, {}, {});
       return;
     }
-    if (finite || info.written || info.hidden_write) return;
-    const TensorState state = state_of(input);
+    if (info.written || info.hidden_write) return;
     std::vector<EventId> known = Watcher::get().judge.events_of(state);
     if (known.empty() && is_literal(input)) {
       record.nonfinite_scalar = true;
@@ -125,7 +132,7 @@ class Recorder {
     }
     std::optional<OpRecord::Read::Allocation> allocation;
     if (known.empty()) allocation = Watcher::get().allocation_of(input);
-    add_read(input, state, std::move(known), kind_map_of(OwnedView(input).view()), std::move(allocation));
+    add_read(input, state, std::move(known), {}, std::move(allocation));
   }
 
   void add_read(const at::Tensor& input, const TensorState& state, std::vector<EventId> known, KindMap kinds,
@@ -151,14 +158,12 @@ class Recorder {
       write.target = Watcher::get().world.target_of(output);
       write.target_name = "#" + std::to_string(write.state.storage.value);
     }
-    const OwnedView view(output);
     if (write.state.kinds.any()) {
-      if (!bad_output_) first_bad_output_ = kind_map_of(view.view());
-      bad_output_ = true;
+      if (!bad_output_) bad_output_ = output;
     } else {
       for (const OpRecord::Read& read : record.reads) {
         if (read.state.kinds.inf && hook_.info.traits.absorbs) {
-          const Statistics seen = statistics_of(view.view());
+          const Statistics seen = statistics_of(OwnedView(output).view());
           write.all_zero = seen.zeros == seen.numel;
           break;
         }
@@ -188,7 +193,7 @@ class Recorder {
   const Before* before_;
   std::vector<KindMap> input_kinds_;
   KindMap first_bad_output_;
-  bool bad_output_ = false;
+  std::optional<at::Tensor> bad_output_;  // the first
 };
 
 void destroy_result(const Hook& hook, void* result) {
@@ -213,6 +218,9 @@ void tell_hit(Hook& hook, Call& call, void* result, const Before* before) {
   recorder.correspond_elements();
   recorder.record.place = current_place();
   recorder.facts.in_backward = recorder.record.place.phase == OpPhase::kBackward;
+  if (recorder.record.reads.empty() && recorder.record.nonfinite_scalar) {
+    recorder.facts.declared_at = recorder.record.place.stack;
+  }
   Watcher::get().judge.op_returned(recorder.record, recorder.facts);
 }
 

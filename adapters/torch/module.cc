@@ -133,7 +133,7 @@ void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (!watching) return;
   guarded([&] {
-    if (!Watcher::get().judge.ledger().empty()) step_ended(state_in(optimizer));
+    if (!Watcher::get().ledger.empty()) step_ended(state_in(optimizer));
     if (has_new_ops()) sweep_new_ops();
   });
 }

@@ -51,7 +51,7 @@ bool is_suspect(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched) return false;
-  return watcher().judge.ledger().knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
+  return watcher().ledger.knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
 }
 
 std::vector<TensorState> states_of(const Tensors& tensors) {
@@ -106,7 +106,7 @@ void backward_ended(Judge::RootId root, const Tensors& roots) {
   std::vector<LeafGrad> leaves;
   if (bad) {
     leaves = gradients_of(leaves_of(roots, kMostNodes), true);
-  } else if (!watcher().judge.ledger().empty()) {
+  } else if (!watcher().ledger.empty()) {
     leaves = gradients_of(watcher().world.live_leaves(), false);
   }
   tell([&] { watcher().judge.backward_ended(root, leaves); });

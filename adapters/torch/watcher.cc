@@ -36,25 +36,26 @@ constexpr std::size_t kMostAllocations = 4096;
 
 }  // namespace
 
-Watcher& Watcher::get() {
-  static auto& watcher = *new Watcher;
-  return watcher;
-}
+Watcher* const Watcher::instance_ = new Watcher;
 
-ThreadWatch::ThreadWatch() {
+__thread ThreadWatch* current_thread = nullptr;
+
+ThreadWatch& begin_thread() {
+  // When the thread ends, its counters are added to those of the ended.
+  struct Ends {
+    ThreadWatch watch;
+    ~Ends() {
+      const std::lock_guard guard(threads_lock);
+      add(of_ended_threads(), watch.counters);
+      std::erase(threads(), &watch);
+      current_thread = nullptr;
+    }
+  };
+  thread_local Ends ends;
+  current_thread = &ends.watch;
   const std::lock_guard guard(threads_lock);
-  threads().push_back(this);
-}
-
-ThreadWatch::~ThreadWatch() {
-  const std::lock_guard guard(threads_lock);
-  add(of_ended_threads(), counters);
-  std::erase(threads(), this);
-}
-
-ThreadWatch& this_thread() noexcept {
-  thread_local ThreadWatch watch;
-  return watch;
+  if (std::find(threads().begin(), threads().end(), &ends.watch) == threads().end()) threads().push_back(&ends.watch);
+  return ends.watch;
 }
 
 Counters Watcher::counters() const {

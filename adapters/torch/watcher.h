@@ -24,10 +24,11 @@ struct Counters {
 
 class Watcher {
  public:
-  static Watcher& get();
+  static Watcher& get() noexcept { return *instance_; }
 
   TorchWorld world;
   Judge judge{world};
+  const Ledger& ledger = judge.ledger();  // for the lock-free question
 
   // Counters of all threads, those that ended included.
   [[nodiscard]] Counters counters() const;
@@ -46,6 +47,7 @@ class Watcher {
 
  private:
   Watcher() = default;
+  static Watcher* const instance_;  // made when the module is loaded
   static constexpr std::size_t kSlots = 1 << 13;
   static std::size_t slot_of(const c10::StorageImpl* storage) noexcept {
     return (reinterpret_cast<std::uintptr_t>(storage) * 0x9E3779B97F4A7C15ull) >> 51;
@@ -65,10 +67,12 @@ struct ThreadWatch {
   Counters counters;
   bool busy = false;
   bool stop_wanted = false;  // a verdict was reached on this thread, and the program is to stop
-  ThreadWatch();
-  ~ThreadWatch();
 };
-ThreadWatch& this_thread() noexcept;
+extern __thread ThreadWatch* current_thread;
+ThreadWatch& begin_thread();
+inline ThreadWatch& this_thread() {
+  return __builtin_expect(current_thread != nullptr, 1) ? *current_thread : begin_thread();
+}
 
 // While one lives, ops of this thread are not watched: they are our own.
 class Busy {
