@@ -53,7 +53,10 @@ def measure(make, repeat: int, seconds: float, adapter) -> dict:
             plain.append(timed(step, repeat))
             ratios[name].append(took / ((plain[-1] + plain[-2]) / 2))
     told = {name: statistics.median(values) for name, values in ratios.items()}
-    return told | {"ms": 1000 * statistics.median(plain) / repeat, "samples": len(ratios["nanscope"])}
+    return told | {
+        "ms": 1000 * statistics.median(plain) / repeat,
+        "samples": len(ratios["nanscope"]),
+    }
 
 
 def main() -> None:

@@ -19,7 +19,9 @@ def stepper(model: nn.Module, optimizer: torch.optim.Optimizer, loss_of):
 def tiny_mlp():
     layers = [layer for _ in range(8) for layer in (nn.Linear(16, 16), nn.LayerNorm(16), nn.GELU())]
     model, x = nn.Sequential(*layers), torch.randn(4, 16)
-    return stepper(model, torch.optim.Adam(model.parameters(), 1e-3), lambda: model(x).square().mean())
+    return stepper(
+        model, torch.optim.Adam(model.parameters(), 1e-3), lambda: model(x).square().mean()
+    )
 
 
 class Block(nn.Module):
@@ -32,7 +34,9 @@ class Block(nn.Module):
 
     def forward(self, x):
         batch, length, width = x.shape
-        q, k, v = self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = (
+            self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        )
         future = torch.ones(length, length, dtype=torch.bool).triu(1)
         scores = (q @ k.transpose(-1, -2)) * (width // self.heads) ** -0.5
         attention = scores.masked_fill(future, float("-inf")).softmax(-1)
@@ -64,12 +68,17 @@ class Residual(nn.Module):
         super().__init__()
         conv = lambda i, o, k, s: nn.Conv2d(i, o, k, s, k // 2, bias=False)  # noqa: E731
         self.body = nn.Sequential(
-            conv(inside, outside, 3, stride), nn.BatchNorm2d(outside), nn.ReLU(),
-            conv(outside, outside, 3, 1), nn.BatchNorm2d(outside),
+            conv(inside, outside, 3, stride),
+            nn.BatchNorm2d(outside),
+            nn.ReLU(),
+            conv(outside, outside, 3, 1),
+            nn.BatchNorm2d(outside),
         )
         same = stride == 1 and inside == outside
-        self.skip = nn.Identity() if same else nn.Sequential(
-            conv(inside, outside, 1, stride), nn.BatchNorm2d(outside)
+        self.skip = (
+            nn.Identity()
+            if same
+            else nn.Sequential(conv(inside, outside, 1, stride), nn.BatchNorm2d(outside))
         )
 
     def forward(self, x):
@@ -77,11 +86,22 @@ class Residual(nn.Module):
 
 
 def resnet():
-    shapes = [(16, 16, 1)] * 2 + [(16, 32, 2), (32, 32, 1), (32, 64, 2), (64, 64, 1), (64, 128, 2), (128, 128, 1)]
+    shapes = [(16, 16, 1)] * 2 + [
+        (16, 32, 2),
+        (32, 32, 1),
+        (32, 64, 2),
+        (64, 64, 1),
+        (64, 128, 2),
+        (128, 128, 1),
+    ]
     model = nn.Sequential(
-        nn.Conv2d(3, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU(),
+        nn.Conv2d(3, 16, 3, 1, 1, bias=False),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
         *[Residual(*shape) for shape in shapes],
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(128, 10),
     )
     x, y = torch.randn(32, 3, 32, 32), torch.randint(0, 10, (32,))
     optimizer = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9)
@@ -99,7 +119,9 @@ class Recurrent(nn.Module):
 
 def lstm():
     model, x, y = Recurrent(), torch.randn(32, 40, 64), torch.randint(0, 10, (32,))
-    return stepper(model, torch.optim.Adam(model.parameters(), 1e-3), lambda: F.cross_entropy(model(x), y))
+    return stepper(
+        model, torch.optim.Adam(model.parameters(), 1e-3), lambda: F.cross_entropy(model(x), y)
+    )
 
 
 ALL = {

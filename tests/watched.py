@@ -63,6 +63,10 @@ def watch(script: Path | str, folder: Path, *options: str, args: tuple[str, ...]
 
 def run_plain(script: Path, folder: Path) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, script], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
+        [sys.executable, script],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
         timeout=300,
     )

@@ -1,12 +1,11 @@
 // The command line: what was asked for, as plain objects.
 
-#include "cli/cli.h"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include "adapters/python/module.h"
 #include "adapters/python/native.h"
+#include "cli/cli.h"
 
 namespace nb = nanobind;
 
@@ -15,9 +14,12 @@ namespace {
 
 const char* word(RunRequest::Kind kind) {
   switch (kind) {
-    case RunRequest::Kind::kScript: return "script";
-    case RunRequest::Kind::kModule: return "module";
-    case RunRequest::Kind::kCode: return "code";
+    case RunRequest::Kind::kScript:
+      return "script";
+    case RunRequest::Kind::kModule:
+      return "module";
+    case RunRequest::Kind::kCode:
+      return "code";
   }
   return "";
 }
@@ -51,10 +53,11 @@ void add_command_line(nb::module_& module) {
       .def_rw("no_color", &Terminal::no_color);
 
   nb::class_<RunRequest>(module, "RunRequest", "A program to run, and how to watch it.")
-      .def_prop_ro("kind", [](const RunRequest& self) { return word(self.kind); },
-                   "script, module or code")
-      .def_prop_ro("target", [](const RunRequest& self) { return Native{self.target}; },
-                   "path, module name, or code")
+      .def_prop_ro(
+          "kind", [](const RunRequest& self) { return word(self.kind); }, "script, module or code")
+      .def_prop_ro(
+          "target", [](const RunRequest& self) { return Native{self.target}; },
+          "path, module name, or code")
       .def_prop_ro("args", [](const RunRequest& self) { return native(self.args); })
       .def_prop_ro("output", [](const RunRequest& self) { return native(self.output); })
       .def_prop_ro("json", [](const RunRequest& self) { return native(self.json); })
@@ -67,8 +70,10 @@ void add_command_line(nb::module_& module) {
 
   nb::class_<Outcome>(module, "Outcome", "What a command line came to.")
       .def_ro("status", &Outcome::status)
-      .def_prop_ro("out", [](const Outcome& self) { return bytes(self.out); }, "for stdout")
-      .def_prop_ro("err", [](const Outcome& self) { return bytes(self.err); }, "for stderr")
+      .def_prop_ro(
+          "out", [](const Outcome& self) { return bytes(self.out); }, "for stdout")
+      .def_prop_ro(
+          "err", [](const Outcome& self) { return bytes(self.err); }, "for stderr")
       .def_ro("run", &Outcome::run)
       .def_ro("doctor", &Outcome::doctor)
       .def_ro("quiet", &Outcome::quiet)

@@ -32,10 +32,12 @@ void each_number(const Hook& hook, const Call& call, Visit visit) {
         visit(i, real_value(by_reference<c10::Scalar>(slot)));
         break;
       case SlotKind::kOptionalScalar:
-        if (const auto& scalar = by_reference<std::optional<c10::Scalar>>(slot)) visit(i, real_value(*scalar));
+        if (const auto& scalar = by_reference<std::optional<c10::Scalar>>(slot))
+          visit(i, real_value(*scalar));
         break;
       case SlotKind::kScalarList:
-        for (const c10::Scalar& scalar : by_value<at::ArrayRef<c10::Scalar>>(slot)) visit(i, real_value(scalar));
+        for (const c10::Scalar& scalar : by_value<at::ArrayRef<c10::Scalar>>(slot))
+          visit(i, real_value(scalar));
         break;
       case SlotKind::kDouble:
         visit(i, by_value<double>(slot));
@@ -56,7 +58,9 @@ void each_number(const Hook& hook, const Call& call, Visit visit) {
 
 std::vector<NumberArgument> numbers_of(const Hook& hook, const Call& call) {
   std::vector<NumberArgument> numbers;
-  each_number(hook, call, [&](std::size_t argument, double value) { numbers.push_back({argument, value}); });
+  each_number(hook, call, [&](std::size_t argument, double value) {
+    numbers.push_back({argument, value});
+  });
   return numbers;
 }
 
@@ -105,8 +109,9 @@ double number_in(const at::Tensor& tensor) {
   const OwnedView owned(tensor);
   if (owned.data == nullptr) return 0;
   const Value value = value_at(owned.view(), {});
-  return std::isfinite(value.real) ? (value.is_complex && !std::isfinite(value.imag) ? value.imag : value.real)
-                                   : value.real;
+  return std::isfinite(value.real)
+             ? (value.is_complex && !std::isfinite(value.imag) ? value.imag : value.real)
+             : value.real;
 }
 
 }  // namespace nanscope::torch_adapter

@@ -58,16 +58,19 @@ void each_tensor(const Hook& hook, const Call& call, Visit visit) {
         give(by_reference<at::Tensor>(slot), i, -1);
         break;
       case SlotKind::kOptionalTensor:
-        if (const auto& tensor = by_reference<std::optional<at::Tensor>>(slot)) give(*tensor, i, -1);
+        if (const auto& tensor = by_reference<std::optional<at::Tensor>>(slot))
+          give(*tensor, i, -1);
         break;
       case SlotKind::kTensorList:
         for (const at::Tensor& tensor : by_value<at::TensorList>(slot)) give(tensor, i, item++);
         break;
       case SlotKind::kTensorListRef:
-        for (const at::Tensor& tensor : by_reference<at::ITensorListRef>(slot)) give(tensor, i, item++);
+        for (const at::Tensor& tensor : by_reference<at::ITensorListRef>(slot))
+          give(tensor, i, item++);
         break;
       case SlotKind::kOptionalTensorList:
-        for (const std::optional<at::Tensor>& tensor : by_reference<c10::List<std::optional<at::Tensor>>>(slot).vec()) {
+        for (const std::optional<at::Tensor>& tensor :
+             by_reference<c10::List<std::optional<at::Tensor>>>(slot).vec()) {
           if (tensor) give(*tensor, i, item);
           ++item;
         }
@@ -99,7 +102,8 @@ void each_output(const Hook& hook, const Call& call, void* result, Visit visit) 
         if (item.kind == ResultItem::kTensor) {
           give(*reinterpret_cast<at::Tensor*>(place));
         } else if (item.kind == ResultItem::kTensorVector) {
-          for (const at::Tensor& tensor : *reinterpret_cast<std::vector<at::Tensor>*>(place)) give(tensor);
+          for (const at::Tensor& tensor : *reinterpret_cast<std::vector<at::Tensor>*>(place))
+            give(tensor);
         }
       }
       break;
@@ -111,7 +115,8 @@ void each_output(const Hook& hook, const Call& call, void* result, Visit visit) 
   }
   if (boxed) {
     auto give_boxed = [&](const at::Tensor& tensor, std::size_t, int) { give(tensor); };
-    for (const c10::IValue& value : static_cast<const BoxedCall&>(call).results) visit_boxed(value, 0, give_boxed);
+    for (const c10::IValue& value : static_cast<const BoxedCall&>(call).results)
+      visit_boxed(value, 0, give_boxed);
   }
 }
 
@@ -124,7 +129,8 @@ struct NumberArgument {
 [[nodiscard]] bool has_nonfinite_number(const Hook& hook, const Call& call);
 // Dimensions named by an argument called `dim` (or `normalized_shape` and kin are not dims).
 [[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call);
-[[nodiscard]] std::optional<bool> flag_of(const Hook& hook, const Call& call, std::string_view name);
+[[nodiscard]] std::optional<bool> flag_of(const Hook& hook, const Call& call,
+                                          std::string_view name);
 // A Python number that reached the kernel as a 0-dim tensor.
 [[nodiscard]] bool is_number(const at::Tensor& tensor);
 [[nodiscard]] double number_in(const at::Tensor& tensor);

@@ -21,13 +21,15 @@ bool divides_by_ordinary_number(const Hook& hook, const Call& call) {
   return size >= 1e-3 && std::isfinite(size);
 }
 
-std::unique_ptr<Before::Kept> keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument, int item) {
+std::unique_ptr<Before::Kept> keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument,
+                                   int item) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched) return nullptr;
   const ByteRange range = range_of(impl);
   const std::size_t size = range.hi - range.lo;
   const bool update = hook.info.name == "aten::addcdiv_";
-  if (size > (update ? kMostOfUpdate : kMostOfOperand) || size > 2 * impl.numel() * impl.itemsize()) return nullptr;
+  if (size > (update ? kMostOfUpdate : kMostOfOperand) || size > 2 * impl.numel() * impl.itemsize())
+    return nullptr;
   auto kept = std::make_unique<Before::Kept>();
   kept->argument = argument;
   kept->item = item;
@@ -66,7 +68,8 @@ std::unique_ptr<Before> look_before(const Hook& hook, const Call& call) {
     const bool imported = (info.written || info.hidden_write) && !watcher.is_made(storage_of(impl));
     if (!known && (!imported || hook.partial_write)) return;
     if (is_finite(impl)) return;
-    Before::Bad bad{argument, item, state_of(tensor), {}, kind_map_of(OwnedView(tensor).view()), {}};
+    Before::Bad bad{argument, item, state_of(tensor), {}, kind_map_of(OwnedView(tensor).view()),
+                    {}};
     {
       const WithoutGil without_gil;
       bad.known = watcher.judge.events_of(bad.state);

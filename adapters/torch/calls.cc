@@ -27,17 +27,22 @@ bool is_inner(const Call& call) {
 int exponent_bits(c10::ScalarType type) {
   switch (type) {
     case at::kDouble:
-    case at::kComplexDouble: return 11;
+    case at::kComplexDouble:
+      return 11;
     case at::kFloat:
     case at::kComplexFloat:
-    case at::kBFloat16: return 8;
+    case at::kBFloat16:
+      return 8;
     case at::kHalf:
-    case at::kComplexHalf: return 5;
+    case at::kComplexHalf:
+      return 5;
     case at::kLong:
     case at::kUInt64:
     case at::kInt:
-    case at::kUInt32: return 7;
-    default: return c10::isIntegralType(type, /*includeBool=*/true) ? 4 : 99;
+    case at::kUInt32:
+      return 7;
+    default:
+      return c10::isIntegralType(type, /*includeBool=*/true) ? 4 : 99;
   }
 }
 
@@ -57,7 +62,8 @@ bool number_keeps_finite(const Hook& hook, const at::Tensor& number) {
 // Note [Rule V]
 bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
   const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
-  if (hook.rule == ScanRule::kScan || c10::isComplexType(type) || call.arguments == nullptr) return false;
+  if (hook.rule == ScanRule::kScan || c10::isComplexType(type) || call.arguments == nullptr)
+    return false;
   switch (hook.rule) {
     case ScanRule::kCasts: {
       const std::size_t source = hook.shape == ResultShape::kWrittenArguments ? 1 : 0;
@@ -79,12 +85,14 @@ struct Look {
   bool suspect = false;  // something the ledger knows, or nobody watched, is involved
 };
 
-void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output, Counters& counters, Look& look) {
+void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output,
+                    Counters& counters, Look& look) {
   Watcher& watcher = Watcher::get();
   const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
   const Sight sight = sight_of(impl);
   if (sight != Sight::kWatched) {
-    if (sight != Sight::kNothing && sight != Sight::kWrapped) ++counters.unseen[static_cast<int>(sight)];
+    if (sight != Sight::kNothing && sight != Sight::kWrapped)
+      ++counters.unseen[static_cast<int>(sight)];
     return;
   }
   if (hook.rule == ScanRule::kAllocates) {
@@ -146,13 +154,16 @@ void look_at_results(Call& call, void* result, const Before* before) {
   remember_new_nodes();
 
   Look look;
-  each_output(hook, call, result,
-              [&](const at::Tensor& output, int) { look_at_output(hook, call, output, counters, look); });
+  each_output(hook, call, result, [&](const at::Tensor& output, int) {
+    look_at_output(hook, call, output, counters, look);
+  });
   if (hook.rule == ScanRule::kAllocates) return;
   if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, look);
-  if (hook.has_scalars && hook.rule != ScanRule::kScan && !look.bad) look.suspect |= has_nonfinite_number(hook, call);
+  if (hook.has_scalars && hook.rule != ScanRule::kScan && !look.bad)
+    look.suspect |= has_nonfinite_number(hook, call);
   look.suspect |= hook.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
-  if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()), 0)) {
+  if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
+                       0)) {
     tell_hit(hook, call, result, before);
   }
   if (__builtin_expect(hook.watches_scaler, 0)) tell_scaler(hook, call);

@@ -44,7 +44,8 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   told.dtype = type_name(tensor);
   told.shape = view.sizes;
   if (view.data != nullptr || tensor.numel() == 0) {
-    if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kWatched) told.statistics = statistics_of(view.view());
+    if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kWatched)
+      told.statistics = statistics_of(view.view());
   }
   told.statistics.numel = tensor.numel();
   return told;
@@ -74,7 +75,9 @@ void CallFacts::describe_output(Finding& finding) const {
   Origin& origin = finding.origin;
   bool found = false;
   each_output(hook_, call_, result_, [&](const at::Tensor& output, int number) {
-    if (sight_of(*output.unsafeGetTensorImpl()) != Sight::kWatched || finding.outputs.size() >= kMostInputs) return;
+    if (sight_of(*output.unsafeGetTensorImpl()) != Sight::kWatched ||
+        finding.outputs.size() >= kMostInputs)
+      return;
     const OwnedView view(output);
     TensorFacts told = describe(output, view);
     told.name = "output " + std::to_string(number);
@@ -154,7 +157,8 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
     add_values(told, view, origin.indices);
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       if (input.is_same(tensor) && facts->arguments.empty()) {
-        facts->arguments.push_back({hook_.arguments[argument].name, item, false, is_transposed(view)});
+        facts->arguments.push_back(
+            {hook_.arguments[argument].name, item, false, is_transposed(view)});
         told.name = hook_.arguments[argument].name;
       }
     });
@@ -173,7 +177,8 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
       TensorFacts told = describe(tensor, view);
       told.name = name;
       told.remark = "saved by the forward";
-      if (view.sizes == finding.outputs[finding.origin.output].shape) add_values(told, view, finding.origin.indices);
+      if (view.sizes == finding.outputs[finding.origin.output].shape)
+        add_values(told, view, finding.origin.indices);
       finding.inputs.push_back(std::move(told));
       facts->arguments.push_back({name, -1, true});
     }

@@ -34,8 +34,9 @@ class CallFacts final : public FactsMaker {
   std::shared_ptr<const void> facts(std::optional<std::size_t> read) override;
 
   // Filled in as the record is built.
-  std::vector<at::Tensor> read_tensors;     // one per OpRecord::Read
-  std::vector<std::vector<std::int64_t>> elements;  // failing elements, if known from the correspondence
+  std::vector<at::Tensor> read_tensors;  // one per OpRecord::Read
+  std::vector<std::vector<std::int64_t>>
+      elements;  // failing elements, if known from the correspondence
   bool per_element = false;
   bool in_backward = false;
   // A constant written here: the facts of its first time stand for all (a causal mask).

@@ -4,12 +4,12 @@
 #include <internal/pycore_frame.h>
 #undef Py_BUILD_CORE
 
-#include "frames.h"
-
 #include <deque>
 #include <map>
 #include <mutex>
 #include <unordered_map>
+
+#include "frames.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -63,7 +63,8 @@ _PyInterpreterFrame* innermost_frame() {
 }
 
 const void* self_of(const _PyInterpreterFrame* frame) {
-  if (frame->f_code->co_name != tables().forward_name || frame->f_code->co_argcount == 0) return nullptr;
+  if (frame->f_code->co_name != tables().forward_name || frame->f_code->co_argcount == 0)
+    return nullptr;
   return frame->localsplus[0];
 }
 
@@ -139,7 +140,8 @@ bool is_bookkeeping(PyObject* name) {
 
 std::uint32_t number_of_line(PyObject* filename, int line) {
   auto& lines = tables().lines;
-  return lines.try_emplace({text_of(filename), line}, static_cast<std::uint32_t>(lines.size() + 1)).first->second;
+  return lines.try_emplace({text_of(filename), line}, static_cast<std::uint32_t>(lines.size() + 1))
+      .first->second;
 }
 
 // From the op outwards to the user's innermost frame: what lies between tells the phase.
@@ -149,19 +151,22 @@ StackInfo describe(const _PyInterpreterFrame* frame) {
   for (; frame != nullptr; frame = frame->previous) {
     PyCodeObject* code = frame->f_code;
     const FileInfo& file = file_info(code->co_filename);
-    info.optimizer |= (file.optimizer && !is_bookkeeping(code->co_name)) || file.clipping || is_optimizer_step(frame);
+    info.optimizer |= (file.optimizer && !is_bookkeeping(code->co_name)) || file.clipping ||
+                      is_optimizer_step(frame);
     info.in_scaler |= file.scaler;
     info.printing |= file.printing;
-    engine_passed |= file.engine && PyUnicode_CompareWithASCIIString(code->co_name, "_engine_run_backward") == 0;
+    engine_passed |=
+        file.engine && PyUnicode_CompareWithASCIIString(code->co_name, "_engine_run_backward") == 0;
     if (file.user) {
-      info.line = number_of_line(code->co_filename, PyCode_Addr2Line(code, _PyInterpreterFrame_LASTI(frame) * 2));
+      info.line = number_of_line(code->co_filename,
+                                 PyCode_Addr2Line(code, _PyInterpreterFrame_LASTI(frame) * 2));
       break;
     }
   }
   for (; frame != nullptr && !engine_passed && !info.inside_backward; frame = frame->previous) {
     const FileInfo& file = file_info(frame->f_code->co_filename);
-    info.inside_backward =
-        file.engine && PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "_engine_run_backward") == 0;
+    info.inside_backward = file.engine && PyUnicode_CompareWithASCIIString(
+                                              frame->f_code->co_name, "_engine_run_backward") == 0;
   }
   return info;
 }
@@ -184,9 +189,10 @@ StackId intern(const _PyInterpreterFrame* innermost, std::uint64_t hash) {
       for (const auto* frame = innermost; frame != nullptr; frame = frame->previous) {
         if (stack.frames.size() == kMostFrames) break;
         Py_INCREF(frame->f_code);  // for ever; bounded by the number of stacks
-        stack.frames.push_back({reinterpret_cast<PyObject*>(frame->f_code),
-                                static_cast<int>(_PyInterpreterFrame_LASTI(frame) * sizeof(_Py_CODEUNIT)),
-                                self_of(frame)});
+        stack.frames.push_back(
+            {reinterpret_cast<PyObject*>(frame->f_code),
+             static_cast<int>(_PyInterpreterFrame_LASTI(frame) * sizeof(_Py_CODEUNIT)),
+             self_of(frame)});
       }
       guard.lock();
       id = static_cast<StackId>(all.stacks.size());
@@ -200,7 +206,8 @@ StackId intern(const _PyInterpreterFrame* innermost, std::uint64_t hash) {
 
 }  // namespace
 
-void configure_frames(PyObject* is_user_code, PyObject* optimizer_class, const std::string& torch_folder) {
+void configure_frames(PyObject* is_user_code, PyObject* optimizer_class,
+                      const std::string& torch_folder) {
   Tables& all = tables();
   Py_XINCREF(is_user_code);
   Py_XINCREF(optimizer_class);

@@ -26,12 +26,13 @@ struct StackInfo {
 // One frame, innermost first. `code` and `self` are borrowed.
 struct RawFrame {
   _object* code = nullptr;
-  int lasti = 0;             // byte offset of the instruction
+  int lasti = 0;               // byte offset of the instruction
   const void* self = nullptr;  // first local of a frame called `forward`; may be dead by now
 };
 
 // All with the GIL held.
-void configure_frames(_object* is_user_code, _object* optimizer_class, const std::string& torch_folder);
+void configure_frames(_object* is_user_code, _object* optimizer_class,
+                      const std::string& torch_folder);
 [[nodiscard]] std::vector<RawFrame> frames_of(StackId stack);
 
 // Without the GIL, on any thread.

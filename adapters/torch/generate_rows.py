@@ -69,9 +69,14 @@ def rows_of(schema):
         return
     arguments = split_arguments(schema[cut + 2 : -1])
     for symbolic in (False, True):
-        yield returned, tuple(
-            ("W" if symbolic else "P") if a == "::std::optional<c10::SymInt>" else argument_class(a)
-            for a in arguments
+        yield (
+            returned,
+            tuple(
+                ("W" if symbolic else "P")
+                if a == "::std::optional<c10::SymInt>"
+                else argument_class(a)
+                for a in arguments
+            ),
         )
 
 

@@ -15,8 +15,10 @@ namespace {
 // Ops whose output element depends on one row of their first input.
 bool is_row_by_row(const std::string& name) {
   static const std::unordered_set<std::string> names = {
-      "aten::_softmax", "aten::_log_softmax", "aten::sum", "aten::mean", "aten::prod", "aten::logsumexp",
-      "aten::var", "aten::std", "aten::linalg_vector_norm", "aten::norm", "aten::cumsum", "aten::cumprod"};
+      "aten::_softmax", "aten::_log_softmax", "aten::sum",
+      "aten::mean",     "aten::prod",         "aten::logsumexp",
+      "aten::var",      "aten::std",          "aten::linalg_vector_norm",
+      "aten::norm",     "aten::cumsum",       "aten::cumprod"};
   return names.contains(name);
 }
 
@@ -24,7 +26,11 @@ bool is_row_by_row(const std::string& name) {
 class Recorder {
  public:
   Recorder(const Hook& hook, const Call& call, void* result, const Before* before)
-      : facts(hook, call, result, before), hook_(hook), call_(call), result_(result), before_(before) {
+      : facts(hook, call, result, before),
+        hook_(hook),
+        call_(call),
+        result_(result),
+        before_(before) {
     record.op = &hook.info;
   }
 
@@ -48,10 +54,14 @@ class Recorder {
 
   void read_outputs() {
     if (call_.arguments == nullptr) {
-      auto give = [&](const at::Tensor& output, std::size_t, int) { add_write(output, nullptr, false); };
-      for (const c10::IValue& value : static_cast<const BoxedCall&>(call_).results) visit_boxed(value, 0, give);
+      auto give = [&](const at::Tensor& output, std::size_t, int) {
+        add_write(output, nullptr, false);
+      };
+      for (const c10::IValue& value : static_cast<const BoxedCall&>(call_).results)
+        visit_boxed(value, 0, give);
     } else if (hook_.shape != ResultShape::kWrittenArguments) {
-      each_output(hook_, call_, result_, [&](const at::Tensor& output, int) { add_write(output, nullptr, false); });
+      each_output(hook_, call_, result_,
+                  [&](const at::Tensor& output, int) { add_write(output, nullptr, false); });
     }
     each_tensor(hook_, call_, [&](const at::Tensor& target, std::size_t argument, int item) {
       const ArgumentInfo& info = hook_.arguments[argument];
@@ -102,7 +112,8 @@ class Recorder {
 
   // A number that the interpreter turned into a tensor on the way to a fill or a copy.
   bool is_literal(const at::Tensor& input) const {
-    const bool fills = hook_.info.traits.fills || hook_.info.traits.overwrites || hook_.rule == ScanRule::kPuts;
+    const bool fills =
+        hook_.info.traits.fills || hook_.info.traits.overwrites || hook_.rule == ScanRule::kPuts;
     return is_number(input) || (fills && input.dim() == 0 &&
                                 !Watcher::get().is_made(storage_of(*input.unsafeGetTensorImpl())));
   }
@@ -135,8 +146,8 @@ class Recorder {
     add_read(input, state, std::move(known), {}, std::move(allocation));
   }
 
-  void add_read(const at::Tensor& input, const TensorState& state, std::vector<EventId> known, KindMap kinds,
-                std::optional<OpRecord::Read::Allocation> allocation) {
+  void add_read(const at::Tensor& input, const TensorState& state, std::vector<EventId> known,
+                KindMap kinds, std::optional<OpRecord::Read::Allocation> allocation) {
     OpRecord::Read read;
     read.state = state;
     read.known = std::move(known);
@@ -253,7 +264,8 @@ void tell_scaler(const Hook& hook, const Call& call) {
     OwnedView first(tensor);
     first.sizes.clear();
     first.strides.clear();
-    values.push_back(tensor.numel() == 1 && first.data != nullptr ? value_at(first.view(), {}).real : 0);
+    values.push_back(tensor.numel() == 1 && first.data != nullptr ? value_at(first.view(), {}).real
+                                                                  : 0);
   });
   if (values.size() < 3) return;
   const Busy busy;

@@ -40,11 +40,11 @@ struct Hook final : c10::OperatorKernel {
   std::vector<ResultItem> results;
   std::vector<ArgumentInfo> arguments;
   ScanRule rule = ScanRule::kScan;
-  bool transparent = false;   // the ops inside are the program's own: foreach loops, custom ops
-  bool in_place = false;      // writes an argument that it also reads
-  bool destroys = false;      // in place, and able to make a NaN of what it destroys
-  bool pointwise = false;     // element by element, with broadcasting
-  bool partial_write = false; // index_put_ and kin: bad elements it leaves alone were not read
+  bool transparent = false;    // the ops inside are the program's own: foreach loops, custom ops
+  bool in_place = false;       // writes an argument that it also reads
+  bool destroys = false;       // in place, and able to make a NaN of what it destroys
+  bool pointwise = false;      // element by element, with broadcasting
+  bool partial_write = false;  // index_put_ and kin: bad elements it leaves alone were not read
   bool typed = false;
   bool other_library = false;
   bool has_scalars = false;

@@ -41,7 +41,8 @@ const std::unordered_map<std::string, void*>& trampolines() {
 
 bool is_tensor(const c10::Type& type) { return type.kind() == c10::TypeKind::TensorType; }
 bool is_tensor_list(const c10::Type& type) {
-  return type.kind() == c10::TypeKind::ListType && is_tensor(*type.expect<c10::ListType>()->getElementType());
+  return type.kind() == c10::TypeKind::ListType &&
+         is_tensor(*type.expect<c10::ListType>()->getElementType());
 }
 
 bool is_write(const c10::Argument& argument) {
@@ -73,28 +74,34 @@ bool is_view(const c10::FunctionSchema& schema) {
 
 bool destroys_operand(std::string_view name) {
   static const std::unordered_set<std::string_view> names = {
-      "div_",  "sqrt_",  "log_",  "log2_", "log10_", "log1p_", "pow_",   "rsqrt_", "reciprocal_", "addcdiv_",
-      "exp_",  "exp2_",  "expm1_", "acos_", "asin_",  "acosh_", "atanh_", "tan_",   "logit_",      "xlogy_"};
+      "div_",   "sqrt_",       "log_",     "log2_", "log10_", "log1p_", "pow_",
+      "rsqrt_", "reciprocal_", "addcdiv_", "exp_",  "exp2_",  "expm1_", "acos_",
+      "asin_",  "acosh_",      "atanh_",   "tan_",  "logit_", "xlogy_"};
   return names.contains(name);
 }
 
 bool writes_partly(std::string_view name) {
   static const std::unordered_set<std::string_view> names = {
-      "index_put_", "_index_put_impl_", "scatter_", "index_copy_", "index_fill_", "masked_fill_",
-      "masked_scatter_", "put_", "fill_diagonal_", "tril_", "triu_"};
+      "index_put_",   "_index_put_impl_", "scatter_", "index_copy_",    "index_fill_",
+      "masked_fill_", "masked_scatter_",  "put_",     "fill_diagonal_", "tril_",
+      "triu_"};
   return names.contains(name);
 }
 
 // ones_like, new_zeros: the argument gives a shape and a type; its values are not read.
-bool reads_shape_only(std::string_view name) { return name.ends_with("_like") || name.starts_with("new_"); }
+bool reads_shape_only(std::string_view name) {
+  return name.ends_with("_like") || name.starts_with("new_");
+}
 
-std::vector<ArgumentInfo> describe_arguments(const c10::FunctionSchema& schema, bool overwrites, bool shape_only) {
+std::vector<ArgumentInfo> describe_arguments(const c10::FunctionSchema& schema, bool overwrites,
+                                             bool shape_only) {
   std::vector<ArgumentInfo> arguments;
   for (const c10::Argument& argument : schema.arguments()) {
     ArgumentInfo info;
     info.name = argument.name();
     info.written = is_write(argument);
-    info.hidden_write = !info.written && (info.name == "running_mean" || info.name == "running_var");
+    info.hidden_write =
+        !info.written && (info.name == "running_mean" || info.name == "running_var");
     info.read = !shape_only && !(info.written && (argument.kwarg_only() || overwrites));
     arguments.push_back(std::move(info));
   }
@@ -112,7 +119,8 @@ SlotKind boxed_kind(const c10::Argument& argument) {
 }
 
 // libstdc++ keeps the last element of a tuple first.
-bool lay_out_results(Hook& hook, const c10::FunctionSchema& schema, char return_class, bool symbolic) {
+bool lay_out_results(Hook& hook, const c10::FunctionSchema& schema, char return_class,
+                     bool symbolic) {
   const std::size_t count = schema.returns().size();
   if (return_class == 'V' || return_class == 'R' || return_class == 'Q') {
     hook.shape = ResultShape::kWrittenArguments;
@@ -137,25 +145,29 @@ bool lay_out_results(Hook& hook, const c10::FunctionSchema& schema, char return_
     } else {
       return false;
     }
-    offset += item.kind == ResultItem::kTensorVector ? sizeof(std::vector<at::Tensor>) : sizeof(void*);
+    offset +=
+        item.kind == ResultItem::kTensorVector ? sizeof(std::vector<at::Tensor>) : sizeof(void*);
   }
-  hook.shape = hook.rule == ScanRule::kReadsHost ? ResultShape::kNone
+  hook.shape = hook.rule == ScanRule::kReadsHost                           ? ResultShape::kNone
                : count == 1 && hook.results[0].kind == ResultItem::kTensor ? ResultShape::kOne
-                                                                            : ResultShape::kMany;
+                                                                           : ResultShape::kMany;
   return true;
 }
 
 // The trampoline for this op, or nothing: then it is wrapped boxed.
-void* choose_trampoline(Hook& hook, const c10::impl::OperatorEntry& entry, const c10::FunctionSchema& schema) {
+void* choose_trampoline(Hook& hook, const c10::impl::OperatorEntry& entry,
+                        const c10::FunctionSchema& schema) {
   const bool symbolic = (hook.original.*unboxed_function()) == nullptr;
   if (symbolic && (hook.original.*symbolic_function()) == nullptr) return nullptr;
   const auto& kept = symbolic ? entry.*symbolic_signature() : entry.*cpp_signature();
   if (!kept) return nullptr;
   const Signature signature = read_signature(kept->signature.name());
   const auto found = trampolines().find(signature.abi_class);
-  if (found == trampolines().end() || signature.slots.size() != hook.arguments.size()) return nullptr;
+  if (found == trampolines().end() || signature.slots.size() != hook.arguments.size())
+    return nullptr;
   if (!lay_out_results(hook, schema, signature.abi_class[0], symbolic)) return nullptr;
-  for (std::size_t i = 0; i < signature.slots.size(); ++i) hook.arguments[i].kind = signature.slots[i];
+  for (std::size_t i = 0; i < signature.slots.size(); ++i)
+    hook.arguments[i].kind = signature.slots[i];
   return found->second;
 }
 
@@ -176,9 +188,9 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
   }
   // On the CPU each list op is a loop over the ops of single tensors, which are watched.
   if (name.name.starts_with("aten::_foreach_")) return false;
-  for (const char* prefix : {"aten::is_", "aten::equal", "aten::record_stream", "aten::_pin_memory",
-                             "aten::_assert", "aten::_test", "aten::_copy_from", "aten::_sobol",
-                             "aten::_make_per_"}) {
+  for (const char* prefix :
+       {"aten::is_", "aten::equal", "aten::record_stream", "aten::_pin_memory", "aten::_assert",
+        "aten::_test", "aten::_copy_from", "aten::_sobol", "aten::_make_per_"}) {
     if (name.name.starts_with(prefix)) return false;
   }
   if (is_view(schema)) return false;
@@ -209,7 +221,8 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   hook.destroys = aten && destroys_operand(base);
   hook.partial_write = aten && writes_partly(base);
   hook.watches_scaler = aten && base == "_amp_update_scale_";
-  hook.arguments = describe_arguments(schema, hook.info.traits.overwrites, aten && reads_shape_only(base));
+  hook.arguments =
+      describe_arguments(schema, hook.info.traits.overwrites, aten && reads_shape_only(base));
   for (const at::Tag tag : entry.getTags()) hook.pointwise |= tag == at::Tag::pointwise;
   hook.pointwise |= aten && (base == "_to_copy" || base == "copy_" || base == "clone");
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
@@ -239,9 +252,10 @@ bool wrap(const c10::OperatorName& name) {
   void* trampoline = aten ? choose_trampoline(*hook, entry, schema) : nullptr;
   hook->typed = trampoline != nullptr;
   for (const ArgumentInfo& argument : hook->arguments) {
-    hook->has_scalars |= argument.kind == SlotKind::kScalar || argument.kind == SlotKind::kOptionalScalar ||
-                         argument.kind == SlotKind::kDouble || argument.kind == SlotKind::kOptionalDouble ||
-                         argument.kind == SlotKind::kScalarList;
+    hook->has_scalars |=
+        argument.kind == SlotKind::kScalar || argument.kind == SlotKind::kOptionalScalar ||
+        argument.kind == SlotKind::kDouble || argument.kind == SlotKind::kOptionalDouble ||
+        argument.kind == SlotKind::kScalarList;
   }
   if (!hook->typed) hook->shape = ResultShape::kWrittenArguments;
 
@@ -249,7 +263,8 @@ bool wrap(const c10::OperatorName& name) {
   c10::KernelFunction wrapped = c10::KernelFunction::makeFromBoxedFunctor(std::move(hook));
   if (trampoline != nullptr) {
     const bool symbolic = (raw->original.*unboxed_function()) == nullptr;
-    raw->former.function = symbolic ? raw->original.*symbolic_function() : raw->original.*unboxed_function();
+    raw->former.function =
+        symbolic ? raw->original.*symbolic_function() : raw->original.*unboxed_function();
     raw->former.functor = ((raw->original.*boxed_kernel()).*boxed_functor()).get();
     (symbolic ? wrapped.*symbolic_function() : wrapped.*unboxed_function()) = trampoline;
   }

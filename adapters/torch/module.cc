@@ -39,7 +39,8 @@ Tensors tensors_in(nb::handle sequence) {
 NamedTensors named_tensors_in(nb::handle pairs) {
   NamedTensors tensors;
   for (nb::handle pair : pairs) {
-    if (is_tensor(pair[1])) tensors.emplace_back(nb::cast<std::string>(pair[0]), unwrap(nb::object(pair[1])));
+    if (is_tensor(pair[1]))
+      tensors.emplace_back(nb::cast<std::string>(pair[0]), unwrap(nb::object(pair[1])));
   }
   return tensors;
 }
@@ -60,7 +61,8 @@ NamedTensors state_in(nb::handle optimizer) {
   for (nb::handle entry : nb::object(state.attr("values")())) {
     if (!nb::isinstance<nb::dict>(entry)) continue;
     for (auto [name, value] : nb::borrow<nb::dict>(entry)) {
-      if (is_tensor(value)) tensors.emplace_back(nb::cast<std::string>(nb::str(name)), unwrap(value));
+      if (is_tensor(value))
+        tensors.emplace_back(nb::cast<std::string>(nb::str(name)), unwrap(value));
     }
   }
   return tensors;
@@ -91,9 +93,9 @@ nb::object call(nb::handle function, nb::handle args, nb::handle kwargs) {
   return nb::steal(result);
 }
 
-nb::object* engine = nullptr;         // torch.autograd's own _engine_run_backward
+nb::object* engine = nullptr;  // torch.autograd's own _engine_run_backward
 nb::object* before_backward = nullptr;
-nb::object* printer = nullptr;        // torch._tensor_str._str
+nb::object* printer = nullptr;  // torch._tensor_str._str
 
 // Stands in for torch.autograd.graph._engine_run_backward; adds no frame to a traceback.
 nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
@@ -101,12 +103,14 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   const Tensors roots = args.size() > 0 ? tensors_in(args[0]) : Tensors{};
   // Inside torch.func the gradient is an intermediate value, not a backward of the program's.
   for (const at::Tensor& root : roots) {
-    if (sight_of(*root.unsafeGetTensorImpl()) == Sight::kWrapped) return call(*engine, args, kwargs);
+    if (sight_of(*root.unsafeGetTensorImpl()) == Sight::kWrapped)
+      return call(*engine, args, kwargs);
   }
   (*before_backward)();
   const Judge::RootId root = guarded([&] { return backward_begins(roots); });
   nb::object result = call(*engine, args, kwargs);
-  const bool accumulates = kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
+  const bool accumulates =
+      kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
   guarded([&] {
     if (accumulates) {
       backward_ended(root, roots);
@@ -148,7 +152,8 @@ Ended ended_from(const std::string& word) {
   return word == "stopped" ? Ended::kStopped : Ended::kNormally;
 }
 
-nb::dict finish(int status, const std::string& ended, const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also,
+nb::dict finish(int status, const std::string& ended,
+                const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also,
                 bool verbose, bool color) {
   std::vector<NotWatched> not_watched;
   for (const auto& [what, why, count] : also) not_watched.push_back({what, why, count});
@@ -170,49 +175,61 @@ NB_MODULE(_torch, module) {
   using namespace nanscope;
   using namespace nanscope::torch_adapter;
 
-  module.def("configure", [](nb::object is_user_code, nb::object optimizer, const std::string& torch_folder,
-                             nb::object describe, nb::object name, nb::object stop) {
-    configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
-    configure_story(describe.ptr(), name.ptr());
-    configure_stop(stop.ptr());
-  });
+  module.def("configure",
+             [](nb::object is_user_code, nb::object optimizer, const std::string& torch_folder,
+                nb::object describe, nb::object name, nb::object stop) {
+               configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
+               configure_story(describe.ptr(), name.ptr());
+               configure_stop(stop.ptr());
+             });
   module.def("install", [] {
     const Installed counts = install_hooks();
     return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
   });
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
-  module.def("begin", [](const std::string& capture, bool overwrite, bool keep_capture, bool keep_going,
-                         const std::vector<std::string>& argv, const std::string& python, const std::string& torch,
-                         const std::string& host, std::int64_t pid) {
-    SessionOptions options{capture, overwrite, keep_capture, keep_going, {}};
-    options.program.argv = argv;
-    options.program.python = python;
-    options.program.torch = torch;
-    options.program.host = host;
-    options.program.pid = pid;
-    begin_session(std::move(options));
-  });
+  module.def("begin",
+             [](const std::string& capture, bool overwrite, bool keep_capture, bool keep_going,
+                const std::vector<std::string>& argv, const std::string& python,
+                const std::string& torch, const std::string& host, std::int64_t pid) {
+               SessionOptions options{capture, overwrite, keep_capture, keep_going, {}};
+               options.program.argv = argv;
+               options.program.python = python;
+               options.program.torch = torch;
+               options.program.host = host;
+               options.program.pid = pid;
+               begin_session(std::move(options));
+             });
   module.def("take_engine", [](nb::object original, nb::object before) {
     engine = new nb::object(std::move(original));
     before_backward = new nb::object(std::move(before));
   });
   module.def("run_backward", &run_backward);
-  module.def("take_printer", [](nb::object original) { printer = new nb::object(std::move(original)); });
+  module.def("take_printer",
+             [](nb::object original) { printer = new nb::object(std::move(original)); });
   module.def("print_tensor", &print_tensor);
   module.def("step_pre_hook", &step_pre_hook);
   module.def("step_post_hook", &step_post_hook);
-  module.def("optimizer_made", [](nb::handle optimizer) { guarded([&] { optimizer_made(parameters_of(optimizer)); }); });
+  module.def("optimizer_made", [](nb::handle optimizer) {
+    guarded([&] { optimizer_made(parameters_of(optimizer)); });
+  });
   module.def("gradients_dropped", [](nb::handle optimizer) {
     if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });
   });
   module.def("host_read", [](nb::handle tensor) {
     if (watching && is_tensor(tensor)) guarded([&] { host_read(unwrap(tensor), true); });
   });
-  module.def("register_parameter", [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kParameter); },
-             nb::arg().none(), nb::arg().none(), nb::arg().none());
-  module.def("register_buffer", [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
-             nb::arg().none(), nb::arg().none(), nb::arg().none());
-  module.def("program_ended", [](bool exception, int status, const std::string& text, nb::handle locals, nb::handle held) {
+  module.def(
+      "register_parameter",
+      [](nb::handle, nb::handle, nb::handle tensor) {
+        register_target(tensor, Target::kParameter);
+      },
+      nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def(
+      "register_buffer",
+      [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
+      nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def("program_ended", [](bool exception, int status, const std::string& text,
+                                 nb::handle locals, nb::handle held) {
     program_ended({exception, status, text, tensors_in(locals), named_tensors_in(held)});
   });
   module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {

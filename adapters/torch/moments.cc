@@ -20,7 +20,7 @@ constexpr int kWaysKept = 200;
 struct Memory {
   std::unordered_set<std::uint32_t> lines;  // backward calls whose leaves are known
   int ways = 0;
-  std::deque<WeakTensor> results;           // of autograd.grad()
+  std::deque<WeakTensor> results;  // of autograd.grad()
 };
 Memory& memory() {
   static auto& all = *new Memory;
@@ -90,12 +90,14 @@ Judge::RootId backward_begins(const Tensors& roots) {
   std::vector<std::uint32_t> way;
   if (!any_bad(states) && kept.ways < kWaysKept) {
     ++kept.ways;
-    for (const StackId stack : sites_on_the_way(roots, kNearestNodes)) way.push_back(info_of(stack).line);
+    for (const StackId stack : sites_on_the_way(roots, kNearestNodes))
+      way.push_back(info_of(stack).line);
   }
   if (kept.lines.insert(place.line).second) {
     for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
       (void)watcher().world.describe(leaf);
-      if (watcher().world.target_of(leaf) == Target::kParameter) watcher().world.register_target(leaf, Target::kParameter);
+      if (watcher().world.target_of(leaf) == Target::kParameter)
+        watcher().world.register_target(leaf, Target::kParameter);
     }
   }
   return tell([&] { return watcher().judge.backward_begins(states, place, way); });
@@ -132,7 +134,8 @@ void optimizer_made(const Tensors& parameters) {
 }
 
 void step_begins(const Tensors& parameters, bool found_inf) {
-  const std::vector<LeafGrad> gradients = gradients_of(parameters, watcher().judge.awaits_gradients());
+  const std::vector<LeafGrad> gradients =
+      gradients_of(parameters, watcher().judge.awaits_gradients());
   const Place place = current_place();
   tell([&] { watcher().judge.step_begins(gradients, found_inf, place); });
 }
@@ -178,7 +181,8 @@ void program_ended(const End& end) {
     if (state.kinds.any()) ending.locals.push_back(state);
   }
   for (const at::Tensor& leaf : watcher().world.live_leaves()) {
-    if (leaf.is_leaf() && leaf.grad().defined()) ending.leaves.push_back(watcher().world.describe(leaf));
+    if (leaf.is_leaf() && leaf.grad().defined())
+      ending.leaves.push_back(watcher().world.describe(leaf));
   }
   for (const WeakTensor& weak : memory().results) {
     if (auto strong = weak.lock()) {

@@ -26,7 +26,9 @@ struct SiteRing {
   };
   Entry* entries = static_cast<Entry*>(calloc(kEntries, sizeof(Entry)));
 
-  void put(std::uint64_t sequence, StackId stack) { entries[sequence % kEntries] = {sequence + 1, stack}; }
+  void put(std::uint64_t sequence, StackId stack) {
+    entries[sequence % kEntries] = {sequence + 1, stack};
+  }
   [[nodiscard]] StackId get(std::uint64_t sequence) const {
     const Entry& entry = entries[sequence % kEntries];
     return entry.sequence == sequence + 1 ? entry.stack : 0;
@@ -92,7 +94,8 @@ void remember_new_nodes() {
     if (sites.ring == nullptr) make_ring();
     const StackId stack = current_stack();
     // View nodes made since the last kernel take the same line.
-    for (std::uint64_t sequence = from; sequence < next; ++sequence) sites.ring->put(sequence, stack);
+    for (std::uint64_t sequence = from; sequence < next; ++sequence)
+      sites.ring->put(sequence, stack);
   }
   sites.seen = next;
 }
@@ -110,7 +113,8 @@ NodeInfo current_node() {
 std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::size_t limit) {
   std::vector<at::Tensor> leaves;
   walk(roots, limit, [&](Node& node) {
-    if (auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(&node)) leaves.push_back(leaf->variable);
+    if (auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(&node))
+      leaves.push_back(leaf->variable);
   });
   return leaves;
 }

@@ -22,8 +22,10 @@ struct NodeInfo {
 [[nodiscard]] NodeInfo current_node();
 
 // The leaves a backward from these roots can reach. Walks at most `limit` nodes.
-[[nodiscard]] std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::size_t limit);
+[[nodiscard]] std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots,
+                                                std::size_t limit);
 // The forward sites of the nearest nodes, the root's own first.
-[[nodiscard]] std::vector<StackId> sites_on_the_way(const std::vector<at::Tensor>& roots, std::size_t limit);
+[[nodiscard]] std::vector<StackId> sites_on_the_way(const std::vector<at::Tensor>& roots,
+                                                    std::size_t limit);
 
 }  // namespace nanscope::torch_adapter

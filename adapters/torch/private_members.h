@@ -14,9 +14,9 @@ template <auto Member, int Number>
 struct Expose {
   friend auto member(std::integral_constant<int, Number>) { return Member; }
 };
-#define NANSCOPE_EXPOSE(number, name, pointer)            \
-  auto member(std::integral_constant<int, number>);       \
-  template struct Expose<pointer, number>;                \
+#define NANSCOPE_EXPOSE(number, name, pointer)      \
+  auto member(std::integral_constant<int, number>); \
+  template struct Expose<pointer, number>;          \
   inline auto name() { return member(std::integral_constant<int, number>()); }
 
 NANSCOPE_EXPOSE(0, operator_def, &c10::OperatorHandle::operatorDef_)

@@ -1,7 +1,6 @@
-#include <Python.h>
-
 #include "saved.h"
 
+#include <Python.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/python_cpp_function.h>
 #include <torch/csrc/autograd/python_variable.h>
@@ -22,7 +21,8 @@ void collect(PyObject* node, std::vector<std::pair<std::string, at::Tensor>>& sa
     const char* name = PyUnicode_AsUTF8(PyList_GET_ITEM(names, i));
     if (name == nullptr || !std::string_view(name).starts_with(kPrefix)) continue;
     PyObject* value = PyObject_GetAttrString(node, name);
-    if (value != nullptr && THPVariable_Check(value)) saved.emplace_back(name + kPrefix.size(), THPVariable_Unpack(value));
+    if (value != nullptr && THPVariable_Check(value))
+      saved.emplace_back(name + kPrefix.size(), THPVariable_Unpack(value));
     Py_XDECREF(value);
     PyErr_Clear();
   }

@@ -29,12 +29,14 @@ Session& session() {
 constexpr std::size_t kMostNotes = 50;
 
 void complain(Session& all, const Error& error) {
-  if (std::find(all.complaints.begin(), all.complaints.end(), error.message) == all.complaints.end()) {
+  if (std::find(all.complaints.begin(), all.complaints.end(), error.message) ==
+      all.complaints.end()) {
     all.complaints.push_back(error.message);
   }
 }
 
-// Called by the judge, on the thread that did harm. The error is on disk before the program runs on.
+// Called by the judge, on the thread that did harm. The error is on disk before the program runs
+// on.
 void on_verdict(const Verdict& verdict) {
   Session& all = session();
   if (!all.options.keep_going && error_found()) return;  // the first is the answer
@@ -45,7 +47,8 @@ void on_verdict(const Verdict& verdict) {
     if (!written) complain(all, written.error());
   }
   all.findings.push_back(std::move(finding));
-  if (!all.options.keep_going && verdict.harm != Harmed::kException) this_thread().stop_wanted = true;
+  if (!all.options.keep_going && verdict.harm != Harmed::kException)
+    this_thread().stop_wanted = true;
 }
 
 Coverage coverage_now(const std::vector<NotWatched>& also) {
@@ -64,7 +67,8 @@ Coverage coverage_now(const std::vector<NotWatched>& also) {
   add(unseen(Sight::kQuantized), "quantized results", "quantized tensors are not scanned");
   add(unseen(Sight::kOtherDevice), "results on another device", "only the CPU is watched");
   add(unseen(Sight::kOpaque), "opaque results", "nested and mkldnn tensors show no elements");
-  add(watcher.judge.evicted(), "evicted records", "more non-finite tensors were alive than are remembered");
+  add(watcher.judge.evicted(), "evicted records",
+      "more non-finite tensors were alive than are remembered");
   add(stacks_lost(), "unknown sites", "more distinct call stacks than are remembered");
   if (const std::string reason = disarmed_because(); !reason.empty()) {
     coverage.not_watched.push_back({"everything after a fault of nanscope's own", reason, 1});
@@ -79,7 +83,8 @@ void begin_session(SessionOptions options) {
   Session& all = session();
   all.options = std::move(options);
   if (!all.options.capture_path.empty()) {
-    Result<CaptureWriter> writer = CaptureWriter::create(all.options.capture_path, all.options.overwrite);
+    Result<CaptureWriter> writer =
+        CaptureWriter::create(all.options.capture_path, all.options.overwrite);
     if (writer) {
       all.writer.emplace(std::move(writer.value()));
       (void)all.writer->append(all.options.program);
@@ -100,7 +105,8 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
   Session& all = session();
   const std::vector<Note> notes = Watcher::get().judge.notes();
   std::vector<Finding> told;
-  for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i) told.push_back(tell_note(notes[i]));
+  for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i)
+    told.push_back(tell_note(notes[i]));
 
   const std::lock_guard guard(all.lock);
   SessionEnd end;

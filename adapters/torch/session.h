@@ -21,10 +21,11 @@ void begin_session(SessionOptions options);
 
 struct SessionEnd {
   Capture capture;
-  std::string capture_path;              // empty if none was kept
-  std::vector<std::string> complaints;   // what could not be written, a sentence each
+  std::string capture_path;             // empty if none was kept
+  std::vector<std::string> complaints;  // what could not be written, a sentence each
 };
-[[nodiscard]] SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatched>& also_not_watched);
+[[nodiscard]] SessionEnd end_session(int exit_status, Ended ended,
+                                     const std::vector<NotWatched>& also_not_watched);
 [[nodiscard]] bool error_found();
 
 }  // namespace nanscope::torch_adapter

@@ -11,9 +11,8 @@ namespace {
 
 // The facts Note [ABI classes] rests on, type by type.
 template <class T>
-constexpr bool kTrivial = std::is_trivially_copy_constructible_v<T> &&
-                          std::is_trivially_move_constructible_v<T> &&
-                          std::is_trivially_destructible_v<T>;
+constexpr bool kTrivial = std::is_trivially_copy_constructible_v<T>&&
+    std::is_trivially_move_constructible_v<T>&& std::is_trivially_destructible_v<T>;
 template <class T>
 constexpr bool kOneWord = !kTrivial<T> || sizeof(T) <= 8;
 template <class T>

@@ -47,9 +47,11 @@ Site read_site(nb::handle object) {
 Described read_answer(nb::handle answer) {
   Described told;
   told.site = read_site(answer["site"]);
-  if (!nb::object(answer["library_site"]).is_none()) told.library_site = read_site(answer["library_site"]);
+  if (!nb::object(answer["library_site"]).is_none())
+    told.library_site = read_site(answer["library_site"]);
   for (nb::handle frame : nb::object(answer["stack"])) {
-    told.stack.push_back({nb::cast<std::string>(frame[0]), nb::cast<int>(frame[1]), nb::cast<std::string>(frame[2])});
+    told.stack.push_back({nb::cast<std::string>(frame[0]), nb::cast<int>(frame[1]),
+                          nb::cast<std::string>(frame[2])});
   }
   told.module = field<std::optional<std::string>>(answer, "module");
   told.names = field<std::vector<std::optional<std::string>>>(answer, "names");
@@ -59,17 +61,20 @@ Described read_answer(nb::handle answer) {
 nb::list frames_for_python(StackId stack) {
   nb::list frames;
   for (const RawFrame& frame : frames_of(stack)) {
-    frames.append(nb::make_tuple(nb::borrow(frame.code), frame.lasti, reinterpret_cast<std::uintptr_t>(frame.self)));
+    frames.append(nb::make_tuple(nb::borrow(frame.code), frame.lasti,
+                                 reinterpret_cast<std::uintptr_t>(frame.self)));
   }
   return frames;
 }
 
-Described ask(StackId stack, const std::string& op, const std::string& node, const std::vector<Facts::Argument>& arguments) {
+Described ask(StackId stack, const std::string& op, const std::string& node,
+              const std::vector<Facts::Argument>& arguments) {
   if (describe_function == nullptr) return {};
   try {
     nb::list given;
     for (const Facts::Argument& argument : arguments) {
-      given.append(nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
+      given.append(
+          nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
     }
     return read_answer(nb::borrow(describe_function)(frames_for_python(stack), op, node, given));
   } catch (nb::python_error& error) {
@@ -84,29 +89,41 @@ Described ask(StackId stack, const std::string& op, const std::string& node, con
 }
 
 Phase phase_of(const EventView& event) {
-  if (event.sort == EventSort::kImported || event.sort == EventSort::kUninitialised) return Phase::kData;
+  if (event.sort == EventSort::kImported || event.sort == EventSort::kUninitialised)
+    return Phase::kData;
   switch (event.place.phase) {
-    case OpPhase::kBackward: return Phase::kBackward;
-    case OpPhase::kOptimizer: return Phase::kOptimizer;
-    default: return Phase::kForward;
+    case OpPhase::kBackward:
+      return Phase::kBackward;
+    case OpPhase::kOptimizer:
+      return Phase::kOptimizer;
+    default:
+      return Phase::kForward;
   }
 }
 
 OriginKind origin_kind(EventSort sort) {
   switch (sort) {
-    case EventSort::kUninitialised: return OriginKind::kUninitialised;
-    case EventSort::kDeclared: return OriginKind::kDeclared;
-    case EventSort::kImported: return OriginKind::kImported;
-    default: return OriginKind::kBirth;
+    case EventSort::kUninitialised:
+      return OriginKind::kUninitialised;
+    case EventSort::kDeclared:
+      return OriginKind::kDeclared;
+    case EventSort::kImported:
+      return OriginKind::kImported;
+    default:
+      return OriginKind::kBirth;
   }
 }
 
 Role role_of(const EventView& event) {
   switch (event.sort) {
-    case EventSort::kDeclared: return Role::kDeclared;
-    case EventSort::kImported: return Role::kImported;
-    case EventSort::kBirth: return Role::kBirth;
-    default: return Role::kCarrier;
+    case EventSort::kDeclared:
+      return Role::kDeclared;
+    case EventSort::kImported:
+      return Role::kImported;
+    case EventSort::kBirth:
+      return Role::kBirth;
+    default:
+      return Role::kCarrier;
   }
 }
 
@@ -140,7 +157,8 @@ std::optional<std::string> name_of_target(const std::string& number) {
   if (!number.starts_with('#')) return number.empty() ? std::nullopt : std::optional(number);
   if (name_function == nullptr) return std::nullopt;
   try {
-    return nb::cast<std::optional<std::string>>(nb::borrow(name_function)(std::stoull(number.substr(1))));
+    return nb::cast<std::optional<std::string>>(
+        nb::borrow(name_function)(std::stoull(number.substr(1))));
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -169,7 +187,8 @@ Finding tell_story(const Verdict& verdict) {
   harm.name = name_of_target(verdict.name);
   harm.text = verdict.text;
   for (const EventView& event : verdict.chain) {
-    finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name), phase_of(event), role_of(event)});
+    finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
+                             phase_of(event), role_of(event)});
   }
   finding.chain.push_back({"", harm.site.value_or(Site{}), finding.origin.phase, Role::kHarm});
   finding.chain_truncated = verdict.chain_truncated;

@@ -12,7 +12,8 @@ using c10::DispatchKey;
 using c10::DispatchKeySet;
 
 constexpr DispatchKeySet kWrappers({DispatchKey::Python, DispatchKey::Functionalize,
-                                    DispatchKey::FuncTorchBatched, DispatchKey::FuncTorchGradWrapper});
+                                    DispatchKey::FuncTorchBatched,
+                                    DispatchKey::FuncTorchGradWrapper});
 
 // Quantized types stand for floating-point numbers.
 bool is_floating(c10::ScalarType type) {
@@ -27,14 +28,22 @@ bool is_signed_integer(c10::ScalarType type) {
 
 DType dtype_of(c10::ScalarType type) noexcept {
   switch (type) {
-    case at::kFloat: return DType::kFloat32;
-    case at::kDouble: return DType::kFloat64;
-    case at::kHalf: return DType::kFloat16;
-    case at::kBFloat16: return DType::kBFloat16;
-    case at::kComplexFloat: return DType::kComplex64;
-    case at::kComplexDouble: return DType::kComplex128;
-    case at::kComplexHalf: return DType::kComplex32;
-    default: return c10::isFloat8Type(type) ? DType::kFloat8 : DType::kInteger;
+    case at::kFloat:
+      return DType::kFloat32;
+    case at::kDouble:
+      return DType::kFloat64;
+    case at::kHalf:
+      return DType::kFloat16;
+    case at::kBFloat16:
+      return DType::kBFloat16;
+    case at::kComplexFloat:
+      return DType::kComplex64;
+    case at::kComplexDouble:
+      return DType::kComplex128;
+    case at::kComplexHalf:
+      return DType::kComplex32;
+    default:
+      return c10::isFloat8Type(type) ? DType::kFloat8 : DType::kInteger;
   }
 }
 
@@ -46,7 +55,8 @@ Sight sight_of(const c10::TensorImpl& tensor) {
   if (!keys.has(DispatchKey::CPU)) {
     if (tensor.device_type() == c10::DeviceType::Meta) return Sight::kWrapped;
     if (!is_floating(c10::typeMetaToScalarType(tensor.dtype()))) return Sight::kNothing;
-    if (keys.has(DispatchKey::SparseCPU) || keys.has(DispatchKey::SparseCsrCPU)) return Sight::kSparse;
+    if (keys.has(DispatchKey::SparseCPU) || keys.has(DispatchKey::SparseCsrCPU))
+      return Sight::kSparse;
     if (keys.has(DispatchKey::QuantizedCPU)) return Sight::kQuantized;
     return tensor.is_cpu() ? Sight::kOpaque : Sight::kOtherDevice;
   }
@@ -58,8 +68,11 @@ Sight sight_of(const c10::TensorImpl& tensor) {
 
 const void* data_of(const c10::TensorImpl& tensor) {
   // No copy-on-write storage is materialised by looking at it.
-  const auto* base = static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
-  return base == nullptr ? nullptr : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+  const auto* base =
+      static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
+  return base == nullptr
+             ? nullptr
+             : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
 }
 
 bool is_finite(const c10::TensorImpl& tensor) {
@@ -69,13 +82,14 @@ bool is_finite(const c10::TensorImpl& tensor) {
   }
   const c10::IntArrayRef sizes = tensor.sizes();
   const c10::IntArrayRef strides = tensor.strides();
-  return all_finite(TensorView{data_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
+  return all_finite(TensorView{
+      data_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
 }
 
 bool is_foreign(const c10::TensorImpl& tensor) noexcept {
   c10::StorageImpl* storage = storage_of(tensor);
-  return storage != nullptr &&
-         storage->_mutable_data_ptr_no_checks().get_deleter() != c10::GetCPUAllocator()->raw_deleter();
+  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() !=
+                                   c10::GetCPUAllocator()->raw_deleter();
 }
 
 OwnedView::OwnedView(const at::Tensor& tensor) {
@@ -98,7 +112,8 @@ ByteRange range_of(const c10::TensorImpl& tensor) {
   const c10::IntArrayRef sizes = tensor.sizes();
   const c10::IntArrayRef strides = tensor.strides();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>(lo * item)};
+    if (sizes[i] == 0)
+      return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>(lo * item)};
     hi += (sizes[i] - 1) * strides[i];
   }
   return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>((hi + 1) * item)};

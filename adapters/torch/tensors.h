@@ -13,13 +13,13 @@ namespace nanscope::torch_adapter {
 // Why a tensor cannot be looked into; kWatched where it can.
 enum class Sight : std::uint8_t {
   kWatched,
-  kNothing,    // undefined, empty, or of a type that holds no NaN
+  kNothing,  // undefined, empty, or of a type that holds no NaN
   kFloat8,
   kSparse,
   kQuantized,
   kOtherDevice,
-  kWrapped,    // a subclass, a functorch level, a fake tensor: its parts are seen elsewhere
-  kOpaque,     // mkldnn, nested, no storage
+  kWrapped,  // a subclass, a functorch level, a fake tensor: its parts are seen elsewhere
+  kOpaque,   // mkldnn, nested, no storage
 };
 
 [[nodiscard]] DType dtype_of(c10::ScalarType type) noexcept;

@@ -44,9 +44,9 @@ struct ThreadCalls {
 };
 extern __thread ThreadCalls thread_calls;
 
-void call_begins(Call& call);                 // may keep copies of inputs
-void call_returned(Call& call, void* result); // may throw, after destroying the result
-void call_unwound(Call& call) noexcept;       // the kernel threw
+void call_begins(Call& call);                  // may keep copies of inputs
+void call_returned(Call& call, void* result);  // may throw, after destroying the result
+void call_unwound(Call& call) noexcept;        // the kernel threw
 
 inline void Call::enter(void* hook_, const void* const* arguments_) {
   if (__builtin_expect(watching, 1)) {

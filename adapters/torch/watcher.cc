@@ -1,7 +1,6 @@
-#include <Python.h>
-
 #include "watcher.h"
 
+#include <Python.h>
 #include <torch/csrc/Exceptions.h>
 
 #include <algorithm>
@@ -54,7 +53,8 @@ ThreadWatch& begin_thread() {
   thread_local Ends ends;
   current_thread = &ends.watch;
   const std::lock_guard guard(threads_lock);
-  if (std::find(threads().begin(), threads().end(), &ends.watch) == threads().end()) threads().push_back(&ends.watch);
+  if (std::find(threads().begin(), threads().end(), &ends.watch) == threads().end())
+    threads().push_back(&ends.watch);
   return ends.watch;
 }
 
@@ -128,7 +128,8 @@ void disarm(const std::string& where, const char* why) noexcept {
   watching = 0;
   const std::lock_guard guard(disarm_lock);
   if (!disarm_reason().empty()) return;
-  const std::string_view first_line = std::string_view(why).substr(0, std::string_view(why).find('\n'));
+  const std::string_view first_line =
+      std::string_view(why).substr(0, std::string_view(why).find('\n'));
   disarm_reason() = "at " + where + ": " + std::string(first_line);
 }
 

@@ -49,8 +49,10 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   const at::Tensor& grad = leaf.grad();
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
-  const auto [entry, added] = leaves_.try_emplace(told.leaf, Leaf{WeakTensor(leaf.getIntrusivePtr())});
-  if (!added && entry->second.tensor.expired()) entry->second = Leaf{WeakTensor(leaf.getIntrusivePtr())};
+  const auto [entry, added] =
+      leaves_.try_emplace(told.leaf, Leaf{WeakTensor(leaf.getIntrusivePtr())});
+  if (!added && entry->second.tensor.expired())
+    entry->second = Leaf{WeakTensor(leaf.getIntrusivePtr())};
   told.in_optimizer = entry->second.in_optimizer;
   if (grad.defined()) {
     told.grad = tensor_id(grad);

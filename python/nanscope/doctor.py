@@ -49,6 +49,7 @@ def _version(package: str) -> str | None:
 def _load() -> str | None:
     try:
         import torch  # noqa: F401
+
         from nanscope import _torch  # noqa: F401
     except ImportError as error:
         return f"the adapter cannot be loaded: {error}"

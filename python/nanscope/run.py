@@ -100,7 +100,9 @@ class Run:
     def judge(self, ending: Ending) -> int | None:
         """What is known is judged and told; the exit status, or None for the program's own."""
         if self.adapter is None:
-            self._say(self.problem or "nanscope: the program never imported torch; nothing was watched.")
+            self._say(
+                self.problem or "nanscope: the program never imported torch; nothing was watched."
+            )
             return None
         adapter = self.adapter
         adapter.watch(False)

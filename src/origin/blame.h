@@ -31,8 +31,8 @@ struct BadRead {
 // Makes (once) the source of the event at hand: its facts are taken then.
 using MakeSelf = std::function<std::shared_ptr<Source>()>;
 
-[[nodiscard]] Explained explain(const OpRecord& record, std::span<const BadRead> reads,
-                                Kinds out, const Events& events);
+[[nodiscard]] Explained explain(const OpRecord& record, std::span<const BadRead> reads, Kinds out,
+                                const Events& events);
 // Fills in event.nan and event.inf. `made`: kinds that are this event's own doing whatever
 // went in (declared, imported, uninitialised).
 void carry_origins(Event& event, const Explained& why, Kinds made, const Events& events,

@@ -20,14 +20,14 @@ struct Event {
   EventSort sort = EventSort::kCarrier;
   Kinds kinds;
   Place place;
-  bool grad = false;      // grad mode was on and an input required grad
-  bool tested = false;    // this very value was tested
-  bool known = false;     // it, or something computed from it, was tested or replaced
-  bool repaired = false;  // it, or something computed from it, was replaced on purpose
-  bool replaced = false;  // this very value was replaced on purpose
-  bool cleaned = false;   // bad in, finite out, whatever the reason
-  bool used = false;      // an event was computed from it
-  bool released = false;  // nothing refers to it any more: origins and facts are gone
+  bool grad = false;             // grad mode was on and an input required grad
+  bool tested = false;           // this very value was tested
+  bool known = false;            // it, or something computed from it, was tested or replaced
+  bool repaired = false;         // it, or something computed from it, was replaced on purpose
+  bool replaced = false;         // this very value was replaced on purpose
+  bool cleaned = false;          // bad in, finite out, whatever the reason
+  bool used = false;             // an event was computed from it
+  bool released = false;         // nothing refers to it any more: origins and facts are gone
   std::vector<EventId> parents;  // at most kMostParents
   Origins nan;
   Origins inf;

@@ -20,7 +20,16 @@ namespace nanscope {
 
 enum class EventSort : std::uint8_t { kUninitialised, kDeclared, kImported, kBirth, kCarrier };
 enum class Harmed : std::uint8_t {
-  kGradient, kParameter, kBuffer, kOptimizerState, kException, kGuard, kLoss, kCollapsed, kKept, kHost
+  kGradient,
+  kParameter,
+  kBuffer,
+  kOptimizerState,
+  kException,
+  kGuard,
+  kLoss,
+  kCollapsed,
+  kKept,
+  kHost
 };
 
 // One event as a verdict shows it.
@@ -37,16 +46,16 @@ struct EventView {
 struct Verdict {
   Harmed harm = Harmed::kGradient;
   EventView origin;
-  bool misuse = false;  // an intended NaN, carried on by this op
+  bool misuse = false;            // an intended NaN, carried on by this op
   std::vector<EventView> others;  // further origins on the way, best first, at most 7
   // What the origin made it from and is not to blame: the mask of a fully masked row, the
   // intended NaN that was misused. At most 4.
   std::vector<EventView> evidence;
-  std::vector<EventView> chain;   // origin first, harm last; at most 16
+  std::vector<EventView> chain;  // origin first, harm last; at most 16
   bool chain_truncated = false;
-  Place place;        // where it did harm
-  std::string name;   // of the parameter or buffer
-  std::string text;   // the exception's words
+  Place place;       // where it did harm
+  std::string name;  // of the parameter or buffer
+  std::string text;  // the exception's words
 };
 
 // Something non-finite that did no harm, counted per line and op.
@@ -63,14 +72,14 @@ struct Held {
 };
 
 struct Ending {
-  bool abnormal = false;      // an uncaught exception or a non-zero exit
+  bool abnormal = false;  // an uncaught exception or a non-zero exit
   bool exception = false;
   std::string text;
   Place place;
-  std::vector<TensorState> locals;    // bad tensors in the last frames of an uncaught exception
-  std::vector<LeafGrad> leaves;       // every live leaf that has a gradient
-  std::vector<TensorState> gradients; // live results of autograd.grad()
-  std::vector<Held> held;             // names of __main__ first, then everything alive
+  std::vector<TensorState> locals;     // bad tensors in the last frames of an uncaught exception
+  std::vector<LeafGrad> leaves;        // every live leaf that has a gradient
+  std::vector<TensorState> gradients;  // live results of autograd.grad()
+  std::vector<Held> held;              // names of __main__ first, then everything alive
 };
 
 class Judge {
@@ -114,7 +123,8 @@ class Judge {
   // ---- afterwards
   [[nodiscard]] std::vector<Verdict> errors() const;
   [[nodiscard]] std::vector<Note> notes() const;
-  [[nodiscard]] std::int64_t steps() const;  // optimizer steps; without an optimizer, backward calls
+  [[nodiscard]] std::int64_t steps()
+      const;  // optimizer steps; without an optimizer, backward calls
   [[nodiscard]] std::uint64_t evicted() const;
 
   // ---- any thread, no lock

@@ -128,7 +128,8 @@ TEST(JudgeBounds, OriginsOutliveTheirEvents) {
 TEST(JudgeBounds, AMaskMadeAtTheStartIsStillDeclared) {
   Program p;
   Tensor mask = p.mask(3);
-  for (std::size_t i = 0; i < 2 * Events::kMost; ++i) p.kill(p.op("add", {mask}, kInf, {.line = 4}));
+  for (std::size_t i = 0; i < 2 * Events::kMost; ++i)
+    p.kill(p.op("add", {mask}, kInf, {.line = 4}));
   Tensor buffer = p.tensor();
   p.inplace("copy_", buffer, {mask}, kInf, {.line = 5}, Target::kBuffer);
   EXPECT_TRUE(p.clean());
@@ -150,7 +151,8 @@ TEST(JudgeBounds, LongChainsKeepBothEnds) {
 TEST(JudgeBounds, ManyOriginsKeepTheBest) {
   Program p;
   std::vector<Tensor> parts{p.mask(200)};
-  for (std::uint32_t i = 1; i <= 20; ++i) parts.push_back(p.op("exp", {p.data()}, kInf, {.line = i}));
+  for (std::uint32_t i = 1; i <= 20; ++i)
+    parts.push_back(p.op("exp", {p.data()}, kInf, {.line = i}));
   Tensor all = p.op("cat", parts, kInf, {.line = 100});
   Leaf w = p.parameter();
   p.inplace("sub_", w.data, {all}, kInf, {.line = 101}, Target::kParameter);

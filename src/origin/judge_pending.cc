@@ -54,9 +54,8 @@ void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
   for (Root& root : roots) {
     if (!root.pending() || root.open || root.bad.empty() || !here(root.place)) continue;
     // Computed with, and never looked at: that was no skip.
-    const bool looked_at = all_events(root.bad, [](const Event& event) {
-      return event.known || !event.used;
-    });
+    const bool looked_at =
+        all_events(root.bad, [](const Event& event) { return event.known || !event.used; });
     if (!looked_at) continue;
     const bool dead = root.grads ? std::none_of(root.grads->begin(), root.grads->end(),
                                                 [&](const Delivered& delivered) {

@@ -36,7 +36,8 @@ void Judge::State::remember_read(const std::vector<EventId>& ids, bool requires_
   if (read.events.empty()) return;
   // One test is seen several times: isnan(x) as the x != x inside it, isfinite(x) as x == x
   // and then abs(x) != inf.
-  if (!reads.empty() && reads.back().events == read.events && reads.back().place.line == place.line) {
+  if (!reads.empty() && reads.back().events == read.events &&
+      reads.back().place.line == place.line) {
     return;
   }
   std::set<std::uint32_t> lines;

@@ -23,14 +23,14 @@ struct Delivered {
 // A backward() or autograd.grad() call.
 struct Root {
   Judge::RootId id = 0;
-  std::vector<EventId> events;     // of the roots that were bad
-  std::vector<EventId> swallowed;  // absorbed Infs that reached a root
-  std::vector<EventId> bad;        // of the gradients that came out bad
+  std::vector<EventId> events;                    // of the roots that were bad
+  std::vector<EventId> swallowed;                 // absorbed Infs that reached a root
+  std::vector<EventId> bad;                       // of the gradients that came out bad
   std::shared_ptr<std::vector<Delivered>> grads;  // shared by roots that delivered to the same
   Place place;
-  bool open = true;        // still running
-  bool of_grad = false;    // autograd.grad()
-  bool done = false;       // judged, or its gradients were thrown away
+  bool open = true;      // still running
+  bool of_grad = false;  // autograd.grad()
+  bool done = false;     // judged, or its gradients were thrown away
 
   [[nodiscard]] bool pending() const { return !events.empty() && !done; }
 };
@@ -100,8 +100,7 @@ struct Judge::State {
   [[nodiscard]] std::vector<EventId> blame_tensor(const TensorState& tensor, const Place& place);
   [[nodiscard]] std::vector<EventId> matching(std::vector<EventId> ids, Kinds kinds) const;
   EventId import(const TensorState& tensor, const OpInfo* op, const Place& place,
-                 std::shared_ptr<const void> facts,
-                 EventSort sort = EventSort::kImported);
+                 std::shared_ptr<const void> facts, EventSort sort = EventSort::kImported);
   Event& add(Event event);
   void fate(std::span<const EventId> ids, Fate fate);
   template <class Test>
@@ -130,10 +129,10 @@ struct Judge::State {
   RootId next_root = 1;
   bool roots_pending = false;
   std::vector<PendingGradient> pending;
-  std::vector<EventId> grad_events;  // handed out by autograd.grad()
-  std::vector<EventId> amp_events;   // what the scaler's check last found bad
-  std::vector<HostRead> host_reads;  // in programs without backward
-  std::vector<HostRead> reads;       // since the last healthy step
+  std::vector<EventId> grad_events;               // handed out by autograd.grad()
+  std::vector<EventId> amp_events;                // what the scaler's check last found bad
+  std::vector<HostRead> host_reads;               // in programs without backward
+  std::vector<HostRead> reads;                    // since the last healthy step
   std::map<std::uint32_t, std::int64_t> runs;     // reads since then, per line that made the value
   std::map<std::uint32_t, std::int64_t> longest;  // the longest run that was recovered from
   std::unordered_set<std::uint32_t> way;          // lines on the way to a healthy root
@@ -142,8 +141,8 @@ struct Judge::State {
   std::int64_t optimizers = 0;
   std::int64_t optimizer_steps = 0;
   std::int64_t healthy = 0;
-  std::int64_t skips = 0;  // by the scaler, in a row
-  bool stepped = false;    // an optimizer made a healthy step
+  std::int64_t skips = 0;     // by the scaler, in a row
+  bool stepped = false;       // an optimizer made a healthy step
   std::uint64_t dropped = 0;  // records that did not fit
 
  private:

@@ -7,7 +7,8 @@ namespace nanscope::test {
 namespace {
 
 Tensor grad_born_in_backward(Program& p) {
-  return p.op("div", {p.data()}, kInf, {.line = 20, .phase = OpPhase::kBackward, .node = "SqrtBackward0"});
+  return p.op("div", {p.data()}, kInf,
+              {.line = 20, .phase = OpPhase::kBackward, .node = "SqrtBackward0"});
 }
 
 TEST(JudgeStep, OptimizerStateGainedAKind) {

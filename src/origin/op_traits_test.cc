@@ -32,7 +32,8 @@ TEST(OpTraits, AnOpMayBeSeveralThings) {
 }
 
 TEST(OpTraits, EverythingElseIsPlainArithmetic) {
-  for (const char* name : {"", "add", "softmax", "logsumexp", "mask", "isnan_", "div div_", "exp"}) {
+  for (const char* name :
+       {"", "add", "softmax", "logsumexp", "mask", "isnan_", "div div_", "exp"}) {
     const OpTraits traits = traits_of(name);
     EXPECT_FALSE(traits.allocates || traits.overwrites || traits.lifts || traits.fills ||
                  traits.tests || traits.compares || traits.deliberate || traits.absorbs ||

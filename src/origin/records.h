@@ -21,14 +21,14 @@ enum class OpPhase : std::uint8_t { kForward, kBackward, kOptimizer };
 // Where and when an op ran. `line` names the user's own line that led there (for a
 // backward node: the line of its forward expression); equal lines have equal numbers.
 struct Place {
-  std::uint32_t stack = 0;       // interned by the adapter: site, library site, frames
-  std::uint32_t line = 0;        // 0: unknown
+  std::uint32_t stack = 0;  // interned by the adapter: site, library site, frames
+  std::uint32_t line = 0;   // 0: unknown
   OpPhase phase = OpPhase::kForward;
   std::string node;              // SqrtBackward0, or empty
   std::uint32_t call_stack = 0;  // in backward: where backward() itself was called
   std::int64_t step = 0;
-  bool in_scaler = false;        // inside torch.amp.GradScaler
-  bool printing = false;         // inside torch's tensor printing
+  bool in_scaler = false;  // inside torch.amp.GradScaler
+  bool printing = false;   // inside torch's tensor printing
 };
 
 // What the op is to the verdict (see op_traits.h for the table).
@@ -36,17 +36,18 @@ struct OpTraits {
   bool allocates = false;   // empty, resize_, set_: whatever lies there is nobody's doing
   bool overwrites = false;  // fill_, copy_, normal_: the target is written, not read
   bool lifts = false;       // lift_fresh: a tensor built from Python values
-  bool fills = false;       // masked_fill, fill_, where, index_fill: can write a constant beside data
-  bool tests = false;       // isnan, isinf, isfinite, ...
-  bool compares = false;    // eq, ne: a test when the operands are the same, or one is non-finite
-  bool deliberate = false;  // where, nan_to_num, clamp, max, indexing: bad in, finite out on purpose
-  bool absorbs = false;     // div, mul, pow, ...: x / inf = 0, nobody asked for that
-  bool is_log = false;      // -inf of an exact zero is the right logarithm
+  bool fills = false;     // masked_fill, fill_, where, index_fill: can write a constant beside data
+  bool tests = false;     // isnan, isinf, isfinite, ...
+  bool compares = false;  // eq, ne: a test when the operands are the same, or one is non-finite
+  bool deliberate =
+      false;             // where, nan_to_num, clamp, max, indexing: bad in, finite out on purpose
+  bool absorbs = false;  // div, mul, pow, ...: x / inf = 0, nobody asked for that
+  bool is_log = false;   // -inf of an exact zero is the right logarithm
   bool looks_through = false;  // abs, clone, casts: a test of the result tests the operand
-  bool reads_host = false;  // item()
-  bool zeroes = false;      // zero_, _foreach_zero_
-  bool amp_check = false;   // _amp_foreach_non_finite_check_and_unscale_
-  bool views = false;       // view, slice, detach: shares the storage, makes nothing
+  bool reads_host = false;     // item()
+  bool zeroes = false;         // zero_, _foreach_zero_
+  bool amp_check = false;      // _amp_foreach_non_finite_check_and_unscale_
+  bool views = false;          // view, slice, detach: shares the storage, makes nothing
 };
 
 // An op as registered once; the address stays valid for ever.
@@ -60,7 +61,8 @@ enum class Target : std::uint8_t { kNone, kParameter, kBuffer };
 struct OpRecord {
   struct Read {
     TensorState state;  // before the call
-    std::vector<EventId> known;  // what the ledger said of it before the call (see Judge::events_of)
+    std::vector<EventId>
+        known;  // what the ledger said of it before the call (see Judge::events_of)
     std::optional<Correspondence::Feed> feed;  // element by element, where that is known
     // Bad, unknown to the ledger, and its storage came from `empty`: never written by anyone.
     struct Allocation {
@@ -70,8 +72,8 @@ struct OpRecord {
     std::optional<Allocation> allocation;
   };
   struct Write {
-    TensorState state;  // after the call
-    Kinds before;       // of a tensor that existed before the call
+    TensorState state;     // after the call
+    Kinds before;          // of a tensor that existed before the call
     bool existed = false;  // an argument that was written (also by a write the schema hides)
     TensorId tensor;
     Target target = Target::kNone;
@@ -86,8 +88,9 @@ struct OpRecord {
   bool grad = false;      // grad mode on, and an input required grad
   bool nonfinite_scalar = false;  // a number argument is NaN or Inf (a wrapped number too)
   bool same_operands = false;     // x != x
-  std::vector<Read> reads;        // inputs that are bad or might be; `out=` and overwritten targets left out
-  std::vector<Write> writes;      // outputs and written arguments
+  std::vector<Read>
+      reads;  // inputs that are bad or might be; `out=` and overwritten targets left out
+  std::vector<Write> writes;  // outputs and written arguments
   // Element by element, where the correspondence is known.
   bool elementwise = false;
   bool fresh_nan = false;
@@ -107,7 +110,7 @@ struct LeafGrad {
   TensorId leaf;
   TensorId grad;  // 0: none
   std::uint64_t version = 0;
-  TensorState state;         // of the gradient
+  TensorState state;  // of the gradient
   bool in_optimizer = false;
   std::string name;
 };

@@ -103,7 +103,8 @@ class Program : public FactsMaker {
   }
   // `target` is written; it is read too unless the op overwrites it.
   void inplace(const std::string& name, Tensor& target, std::vector<Tensor> inputs, Kinds out,
-               Options options = {}, Target what = Target::kNone, const std::string& target_name = "") {
+               Options options = {}, Target what = Target::kNone,
+               const std::string& target_name = "") {
     if (!info(name)->traits.overwrites) inputs.insert(inputs.begin(), target);
     OpRecord record = begin(name, inputs, options);
     OpRecord::Write written = write(target, options);
@@ -122,7 +123,9 @@ class Program : public FactsMaker {
   }
 
   // Common phrases.
-  Tensor mask(std::uint32_t line = 1) { return op("full", {}, kInf, {.line = line, .constant = true}); }
+  Tensor mask(std::uint32_t line = 1) {
+    return op("full", {}, kInf, {.line = line, .constant = true});
+  }
   Tensor data() { return tensor(); }
   Tensor brought(Kinds kinds) { return tensor(kinds); }  // from a file: the ledger knows nothing
   void test(const Tensor& x, std::uint32_t line = 90) {
@@ -253,11 +256,13 @@ class Program : public FactsMaker {
 
  private:
   static const char* harm_name(Harmed harm) {
-    constexpr const char* kNames[] = {"gradient", "parameter", "buffer",    "optimizer_state", "exception",
-                                      "guard",    "loss",      "collapsed", "kept",            "host"};
+    constexpr const char* kNames[] = {"gradient",  "parameter", "buffer", "optimizer_state",
+                                      "exception", "guard",     "loss",   "collapsed",
+                                      "kept",      "host"};
     return kNames[static_cast<std::size_t>(harm)];
   }
-  OpRecord begin(const std::string& name, const std::vector<Tensor>& inputs, const Options& options) {
+  OpRecord begin(const std::string& name, const std::vector<Tensor>& inputs,
+                 const Options& options) {
     OpRecord record;
     record.op = info(name);
     record.place = at(options.line);

@@ -1,4 +1,4 @@
-"""Every sample of torch's own op_db, with the watch on and off: the same bits, forward and backward.
+"""Every sample of torch's own op_db with the watch on and off: the same bits, both ways.
 
     op_db_part.py PART PARTS DTYPE
 
@@ -34,7 +34,12 @@ def bits(value: object) -> object:
     t = t.int_repr() if t.is_quantized else t
     dense = torch.empty(t.numel(), dtype=t.dtype)
     dense.view(t.shape).copy_(t)
-    return str(t.dtype), tuple(t.shape), tuple(t.stride()), dense.view(torch.uint8).numpy().tobytes()
+    return (
+        str(t.dtype),
+        tuple(t.shape),
+        tuple(t.stride()),
+        dense.view(torch.uint8).numpy().tobytes(),
+    )
 
 
 def copy_of(sample: object) -> object:
@@ -61,12 +66,16 @@ def run(op, sample, backward: bool) -> list:
         return result
     outputs = [x for x in flat if isinstance(x, torch.Tensor) and x.requires_grad]
     leaves = [
-        x for x in tree_flatten((given, args, kwargs))[0] if isinstance(x, torch.Tensor) and x.requires_grad
+        x
+        for x in tree_flatten((given, args, kwargs))[0]
+        if isinstance(x, torch.Tensor) and x.requires_grad
     ]
     if outputs and leaves:
         try:
             ones = [torch.ones_like(x) for x in outputs]
-            result += [bits(g) for g in torch.autograd.grad(outputs, leaves, ones, allow_unused=True)]
+            result += [
+                bits(g) for g in torch.autograd.grad(outputs, leaves, ones, allow_unused=True)
+            ]
         except Exception as error:
             result += ["raised in backward", type(error).__name__, str(error)[:120]]
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from watched import run_plain, watch
 
 PROGRAM = """
@@ -41,7 +42,7 @@ class Recurrent(nn.Module):
         return self.head(self.lstm(x)[0][:, -1])
 
 model, x, y = {
-    "transformer": lambda: (Transformer(), torch.randint(0, 50, (4, 12)), torch.randint(0, 50, (4, 12))),
+    "transformer": lambda: (Transformer(), *torch.randint(0, 50, (2, 4, 12)).unbind()),
     "cnn": lambda: (CNN(), torch.randn(8, 3, 16, 16), torch.randint(0, 10, (8,))),
     "lstm": lambda: (Recurrent(), torch.randn(6, 10, 8), torch.randint(0, 5, (6,))),
 }[MODEL]()
@@ -53,7 +54,7 @@ for step in range(40):
     opt.step()
 digest = hashlib.sha256()
 for name, value in sorted(model.state_dict().items()):
-    digest.update(value.contiguous().view(torch.uint8).numpy().tobytes() if value.dim() else repr(value).encode())
+    digest.update(value.contiguous().flatten().view(torch.uint8).numpy().tobytes())
 for state in opt.state.values():
     for key in sorted(state):
         digest.update(repr(state[key]).encode())

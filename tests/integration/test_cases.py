@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from watched import ROOT, run_plain, watch
 
 CASES = sorted((ROOT / "tests" / "cases").glob("*.py"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from watched import Watched, watch
 
 
@@ -160,7 +161,9 @@ for step in range(3):
     ],
 )
 def test_in_place_ops_keep_what_they_destroy(tmp_path, statement, name, value) -> None:
-    seen = watch(f"import torch\nx = torch.tensor([1.0, -4.0, 9.0])\n{statement}\nprint(x)\n", tmp_path)
+    seen = watch(
+        f"import torch\nx = torch.tensor([1.0, -4.0, 9.0])\n{statement}\nprint(x)\n", tmp_path
+    )
     finding = seen.error
     destroyed = finding["inputs"][0]
     if name:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from watched import ENVIRONMENT
 
 PARTS = 4
@@ -22,11 +23,15 @@ def test_every_sample_gives_the_same_bits(part: int, dtype: str) -> None:
     script = Path(__file__).with_name("op_db_part.py")
     done = subprocess.run(
         [sys.executable, script, str(part), str(PARTS), dtype],
-        env=ENVIRONMENT, capture_output=True, text=True,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     told = json.loads(done.stdout.splitlines()[-1])
     print(told)
     assert told["ops"] > 60 and told["samples"] > 300 and told["ops_watched"] > told["samples"]
     assert told["different"] == []
-    assert all(name.startswith(MAY_DIFFER) for name in told["not_comparable"]), told["not_comparable"]
+    assert all(name.startswith(MAY_DIFFER) for name in told["not_comparable"]), told[
+        "not_comparable"
+    ]
