@@ -83,6 +83,7 @@ bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
 struct Look {
   bool bad = false;      // a result is not finite
   bool suspect = false;  // something the ledger knows, or nobody watched, is involved
+  bool scan_results = false;  // rule V holds, but what went in was never seen
 };
 
 void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output,
@@ -112,11 +113,17 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
   if (!hook.partial_write) watcher.mark_made(storage_of(impl));
 }
 
-void look_at_inputs(const Hook& hook, const Call& call, Look& look) {
+// Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
+bool hides_inputs(const Hook& hook) {
+  const OpTraits& traits = hook.info.traits;
+  return hook.rule != ScanRule::kScan || traits.tests || traits.compares || traits.deliberate;
+}
+
+void look_at_inputs(const Hook& hook, const Call& call, std::int64_t results, Look& look) {
   Watcher& watcher = Watcher::get();
   const bool ledger_empty = watcher.ledger.empty();
-  const bool scans = hook.rule == ScanRule::kScan;
-  if (ledger_empty && scans) return;
+  const bool hides = hides_inputs(hook);
+  if (ledger_empty && !hides) return;
   each_tensor(hook, call, [&](const at::Tensor& input, std::size_t argument, int) {
     const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
     const c10::StorageImpl* storage = storage_of(impl);
@@ -125,10 +132,16 @@ void look_at_inputs(const Hook& hook, const Call& call, Look& look) {
       look.suspect = true;
       return;
     }
-    // What no watched op wrote came from outside: a pass-through op would hide it.
-    if (scans || !hook.arguments[argument].read || watcher.is_made(storage)) return;
-    if (sight_of(impl) != Sight::kWatched || is_finite(impl)) return;
-    look.suspect |= !(hook.partial_write && hook.arguments[argument].written);
+    // What no watched op wrote came from outside. A few rows taken from a large data set are
+    // looked at in the result: the cost of a look is never above that of the op.
+    if (!hides || !hook.arguments[argument].read || watcher.is_made(storage)) return;
+    if (hook.partial_write && hook.arguments[argument].written) return;
+    if (sight_of(impl) != Sight::kWatched) return;
+    if (impl.numel() > 4 * results && hook.shape != ResultShape::kNone) {
+      look.scan_results = true;
+    } else {
+      look.suspect |= !is_finite(impl);
+    }
   });
 }
 
@@ -154,11 +167,20 @@ void look_at_results(Call& call, void* result, const Before* before) {
   remember_new_nodes();
 
   Look look;
+  std::int64_t numel = 0;
   each_output(hook, call, result, [&](const at::Tensor& output, int) {
+    const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+    if (impl.key_set().has(c10::DispatchKey::CPU)) numel += impl.numel();
     look_at_output(hook, call, output, counters, look);
   });
   if (hook.rule == ScanRule::kAllocates) return;
-  if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, look);
+  if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, numel, look);
+  if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
+    each_output(hook, call, result, [&](const at::Tensor& output, int) {
+      const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+      look.bad |= sight_of(impl) == Sight::kWatched && !is_finite(impl);
+    });
+  }
   if (hook.has_scalars && hook.rule != ScanRule::kScan && !look.bad)
     look.suspect |= has_nonfinite_number(hook, call);
   look.suspect |= hook.info.traits.zeroes && Watcher::get().judge.awaits_gradients();

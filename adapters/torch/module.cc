@@ -236,6 +236,7 @@ NB_MODULE(_torch, module) {
     return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;
   });
   module.def("error_found", &error_found);
+  module.def("stops", &stops);
   module.def("steps", [] { return Watcher::get().judge.steps(); });
   module.def("counters", [] {
     const Counters counters = Watcher::get().counters();

@@ -51,7 +51,7 @@ Described read_answer(nb::handle answer) {
     told.library_site = read_site(answer["library_site"]);
   for (nb::handle frame : nb::object(answer["stack"])) {
     told.stack.push_back({nb::cast<std::string>(frame[0]), nb::cast<int>(frame[1]),
-                          nb::cast<std::string>(frame[2])});
+                          nb::cast<std::string>(frame[2]), nb::cast<bool>(frame[3])});
   }
   told.module = field<std::optional<std::string>>(answer, "module");
   told.names = field<std::vector<std::optional<std::string>>>(answer, "names");

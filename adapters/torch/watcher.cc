@@ -31,6 +31,7 @@ void add(Counters& to, const Counters& from) {
 }
 
 PyObject* stop_type = nullptr;
+std::atomic<int> stops_thrown{0};
 constexpr std::size_t kMostAllocations = 4096;
 
 }  // namespace
@@ -143,9 +144,12 @@ void configure_stop(void* exception_type) {
   Py_XINCREF(stop_type);
 }
 
+int stops() noexcept { return stops_thrown; }
+
 void stop_if_wanted() {
   if (__builtin_expect(!this_thread().stop_wanted, 1)) return;
   this_thread().stop_wanted = false;
+  ++stops_thrown;
   const PyGILState_STATE gil = PyGILState_Ensure();
   PyErr_SetString(stop_type, "nanscope stopped the program: a non-finite value did harm");
   python_error error;

@@ -104,6 +104,8 @@ void disarm(const std::string& where, const char* why) noexcept;
 
 // Stops the program here, if a verdict wants it: throws.
 void stop_if_wanted();
+// How often that happened: a program may catch it.
+[[nodiscard]] int stops() noexcept;
 void configure_stop(void* exception_type);
 
 }  // namespace nanscope::torch_adapter

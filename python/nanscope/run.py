@@ -9,6 +9,7 @@ import sys
 from nanscope import program
 from nanscope.attach import Stop, attach, when_torch_is_imported
 from nanscope.ending import say
+from nanscope.stack import display_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from nanscope.program import Ending
 
 ERROR_FOUND = 3
+NO_TORCH = "nanscope: the program never imported torch; nothing was watched."
+RAN_ON = (
+    "nanscope stopped the program at the error, and it ran on: it caught the exception, "
+    "or the error was in another thread."
+)
 
 
 def carry_out(request) -> int:
@@ -100,14 +106,12 @@ class Run:
     def judge(self, ending: Ending) -> int | None:
         """What is known is judged and told; the exit status, or None for the program's own."""
         if self.adapter is None:
-            self._say(
-                self.problem or "nanscope: the program never imported torch; nothing was watched."
-            )
+            self._say(self.problem or NO_TORCH)
+            self._write_json(self._empty_report(ending))
             return None
         adapter = self.adapter
         adapter.watch(False)
-        stopped = ending.kind == "stopped"
-        if not stopped:
+        if ending.kind != "stopped":
             error = ending.exception
             adapter.program_ended(
                 error is not None,
@@ -124,33 +128,53 @@ class Run:
             self.request.verbose,
             self.request.color,
         )
-        self._tell(told, stopped_in_vain=found and self._was_stopped(ending))
-        return ERROR_FOUND if found else None
-
-    def _was_stopped(self, ending: Ending) -> bool:
-        return False
-
-    def _tell(self, told: dict, stopped_in_vain: bool) -> None:
         for sentence in told["complaints"]:
             self._say(sentence)
+        if adapter.stops() and ending.kind != "stopped":
+            self._say(RAN_ON)
         if not self.request.quiet:
-            say(told["text"].rstrip("\n") + "\n")
+            self._say(told["text"])
             if told["capture"]:
-                from nanscope.stack import display_path
+                self._say(f"Capture: {display_path(told['capture'])}")
+        self._write_json(told["json"])
+        return ERROR_FOUND if found else None
 
-                say(f"Capture: {display_path(told['capture'])}\n")
+    def _write_json(self, text: str) -> None:
         if self.request.json == "-":
-            sys.stdout.write(told["json"])
+            sys.stdout.write(text)
             sys.stdout.flush()
         elif self.request.json:
             try:
                 with open(self.request.json, "w", encoding="utf-8") as file:
-                    file.write(told["json"])
+                    file.write(text)
             except OSError as error:
                 self._say(f"{self.request.json} could not be written: {error.strerror}.")
 
+    def _empty_report(self, ending: Ending) -> str:
+        """The finding of a run in which nothing could be watched."""
+        import json
+
+        unseen = [{"what": "all of torch", "why": self.problem, "count": 1}] if self.problem else []
+        report = {
+            "schema": "nanscope/1",
+            "verdict": "unknown" if unseen else "clean",
+            "program": {
+                "argv": self._argv(),
+                "python": sys.version.split()[0],
+                "torch": self.torch_version,
+                "mode": "exact",
+                "pid": os.getpid(),
+                "host": socket.gethostname(),
+                "exit_status": ending.status,
+                "ended": ending.kind,
+            },
+            "findings": [],
+            "coverage": {"ops_watched": 0, "bytes_scanned": 0, "steps": 0, "not_watched": unseen},
+        }
+        return json.dumps(report) + "\n"
+
     def _say(self, sentence: str) -> None:
-        say(sentence.rstrip("\n") + "\n")
+        say(sentence.rstrip("\n"))
 
 
 def _locals_of(error: BaseException | None) -> list:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from nanscope import source
-from nanscope.stack import display_path, split_stack, visible
+from nanscope.stack import display_path, is_user_code, split_stack, visible
 
 FIELDS = ("file", "line", "end_line", "col", "end_col", "code", "function", "source", "remark")
 MOST_FRAMES = 32
@@ -48,12 +48,13 @@ class Storyteller:
             return NOWHERE | {"source": []}
         return {name: getattr(site, name) for name in FIELDS}
 
-    def _frame(self, code, offset) -> tuple[str, int, str]:
+    def _frame(self, code, offset) -> tuple[str, int, str, bool]:
         line = next(
             (start for first, last, start in code.co_lines() if first <= offset < last and start),
             code.co_firstlineno,
         )
-        return display_path(code.co_filename), line, code.co_name
+        own = is_user_code(code.co_filename, self.main_file)
+        return display_path(code.co_filename), line, code.co_name, own
 
     def _module(self, frames) -> str | None:
         addresses = [address for _, _, address in reversed(frames) if address]

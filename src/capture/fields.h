@@ -31,6 +31,7 @@ void fields(auto& visit, A<Frame> auto& frame) {
   visit("file", frame.file);
   visit("line", frame.line);
   visit("function", frame.function);
+  visit("own", frame.own);
 }
 
 void fields(auto& visit, A<Statistics> auto& statistics) {

@@ -49,6 +49,7 @@ struct Frame {
   std::string file;
   int line = 0;
   std::string function;
+  bool own = true;  // the user's code, not a library's
 };
 
 // An input or output of the op that failed.

@@ -124,9 +124,11 @@ void called_from(const Origin& origin, Page& page) {
   const bool repeats = !origin.stack.empty() && origin.stack[0].file == origin.site.file &&
                        origin.stack[0].line == origin.site.line;
   std::vector<std::string> frames;
-  for (std::size_t i = repeats ? 1 : 0; i < origin.stack.size(); ++i)
-    frames.push_back(fmt::format("{}:{} in {}", origin.stack[i].file, origin.stack[i].line,
-                                 origin.stack[i].function));
+  for (std::size_t i = repeats ? 1 : 0; i < origin.stack.size(); ++i) {
+    const Frame& frame = origin.stack[i];
+    if (!frame.own && !page.verbose()) continue;
+    frames.push_back(fmt::format("{}:{} in {}", frame.file, frame.line, frame.function));
+  }
   const std::size_t more = frames.size() > shown ? frames.size() - shown : 0;
   frames.resize(frames.size() - more);
   if (frames.empty()) return;

@@ -155,11 +155,10 @@ def test_symlinked_script(place):
     compare(place, {}, ["link.py"])
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
 def test_unreadable(place):
+    # Refused by the system to every user, root too.
     write(place / "work", {"a.py": "print(1)"})
-    (place / "work/a.py").chmod(0)
-    assert compare(place, {}, ["a.py"])[2] == 2
+    assert compare(place, {}, ["a.py/b.py"])[2] == 2
 
 
 def test_broken_pipe(place):
