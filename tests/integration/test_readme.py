@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from watched import ENVIRONMENT, NANSCOPE, ROOT, read_report
 
 README = (ROOT / "README.md").read_text()
