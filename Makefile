@@ -38,7 +38,7 @@ lint: build ## clang-format, clang-tidy, ruff, the include rule
 
 sanitize: setup ## the core and its unit tests under ASan and UBSan
 	@[ -e build/sanitize/build.ninja ] || cmake --preset sanitize
-	@cmake --build --preset sanitize
+	@flock build/.sanitize.lock cmake --build --preset sanitize
 	build/sanitize/nanscope_tests --gtest_brief=1
 
 fuzz: setup ## every fuzz target for FUZZ_SECONDS (60)

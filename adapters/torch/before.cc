@@ -11,6 +11,7 @@ namespace {
 // An update of a large parameter keeps no copy: what breaks it are its other operands.
 constexpr std::size_t kMostOfUpdate = 16 << 10;
 constexpr std::size_t kMostOfOperand = 64 << 20;
+constexpr std::size_t kMostSpare = 1 << 20;  // of a copy, kept for the next
 
 // Dividing by an ordinary number breaks nothing that the result does not show.
 bool divides_by_ordinary_number(const Hook& hook, const Call& call) {
@@ -21,23 +22,23 @@ bool divides_by_ordinary_number(const Hook& hook, const Call& call) {
   return size >= 1e-3 && std::isfinite(size);
 }
 
-std::unique_ptr<Before::Kept> keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument,
-                                   int item) {
+thread_local std::unique_ptr<Before> spare;
+
+void keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument, int item,
+          Before& before) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-  if (sight_of(impl) != Sight::kWatched) return nullptr;
   const ByteRange range = range_of(impl);
   const std::size_t size = range.hi - range.lo;
   const bool update = hook.info.name == "aten::addcdiv_";
-  if (size > (update ? kMostOfUpdate : kMostOfOperand) || size > 2 * impl.numel() * impl.itemsize())
-    return nullptr;
-  auto kept = std::make_unique<Before::Kept>();
-  kept->argument = argument;
-  kept->item = item;
-  kept->bytes.resize(size);
-  std::memcpy(kept->bytes.data(), data_of(impl), size);
-  kept->view = OwnedView(tensor);
-  kept->view.data = kept->bytes.data();
-  return kept;
+  const std::size_t most = update ? kMostOfUpdate : kMostOfOperand;
+  if (size > most || size > 2 * impl.numel() * impl.itemsize()) return;
+  before.copy.argument = argument;
+  before.copy.item = item;
+  const auto* data = static_cast<const std::byte*>(data_of(impl));
+  before.copy.bytes.assign(data, data + size);
+  before.copy.view.take(tensor);
+  before.copy.view.data = before.copy.bytes.data();
+  before.kept = &before.copy;
 }
 
 }  // namespace
@@ -49,21 +50,28 @@ const Before::Bad* Before::find(std::size_t argument, int item) const {
   return nullptr;
 }
 
-std::unique_ptr<Before> look_before(const Hook& hook, const Call& call) {
+void GiveBack::operator()(Before* before) const noexcept {
+  before->bad.clear();
+  before->kept = nullptr;
+  if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
+  spare.reset(before);
+}
+
+KeptBefore look_before(const Hook& hook, const Call& call) {
   Watcher& watcher = Watcher::get();
-  std::unique_ptr<Before> before;
+  KeptBefore before;
   auto made = [&]() -> Before& {
-    if (before == nullptr) before = std::make_unique<Before>();
+    if (before == nullptr) before.reset(spare ? spare.release() : new Before);
     return *before;
   };
   const bool copies = hook.destroys && !divides_by_ordinary_number(hook, call);
   each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
     const ArgumentInfo& info = hook.arguments[argument];
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-    if (copies && info.written && (before == nullptr || before->kept == nullptr)) {
-      if (auto kept = keep(hook, tensor, argument, item)) made().kept = std::move(kept);
-    }
     if (sight_of(impl) != Sight::kWatched) return;
+    if (copies && info.written && (before == nullptr || before->kept == nullptr)) {
+      keep(hook, tensor, argument, item, made());
+    }
     const bool known = watcher.ledger.knows(storage_id(impl));
     const bool imported = (info.written || info.hidden_write) && !watcher.is_made(storage_of(impl));
     if (!known && (!imported || hook.partial_write)) return;

@@ -25,16 +25,23 @@ struct Before {
     std::size_t argument = 0;
     int item = -1;
     std::vector<std::byte> bytes;
-    OwnedView view;
+    OwnedView view;  // over the bytes
   };
 
   std::vector<Bad> bad;
-  std::unique_ptr<Kept> kept;
+  Kept copy;
+  const Kept* kept = nullptr;  // `copy`, if there is one
 
   [[nodiscard]] const Bad* find(std::size_t argument, int item) const;
 };
 
+// Each thread keeps one for the next call: nothing is allocated once it has grown.
+struct GiveBack {
+  void operator()(Before* before) const noexcept;
+};
+using KeptBefore = std::unique_ptr<Before, GiveBack>;
+
 // Nothing where nothing needs to be kept.
-[[nodiscard]] std::unique_ptr<Before> look_before(const Hook& hook, const Call& call);
+[[nodiscard]] KeptBefore look_before(const Hook& hook, const Call& call);
 
 }  // namespace nanscope::torch_adapter

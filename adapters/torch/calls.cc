@@ -81,8 +81,8 @@ bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
 }
 
 struct Look {
-  bool bad = false;      // a result is not finite
-  bool suspect = false;  // something the ledger knows, or nobody watched, is involved
+  bool bad = false;           // a result is not finite
+  bool suspect = false;       // something the ledger knows, or nobody watched, is involved
   bool scan_results = false;  // rule V holds, but what went in was never seen
 };
 
@@ -195,7 +195,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
 
 void call_returned(Call& call, void* result) {
   if (call.inner) return;
-  const std::unique_ptr<Before> before(static_cast<Before*>(call.before));
+  const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
   try {
     look_at_results(call, result, before.get());
@@ -208,7 +208,7 @@ void call_returned(Call& call, void* result) {
 
 void call_unwound(Call& call) noexcept {
   if (call.inner) return;
-  const std::unique_ptr<Before> before(static_cast<Before*>(call.before));
+  const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
   tell_raised(hook_of(call), call, before.get());
 }

@@ -109,7 +109,7 @@ void CallFacts::describe_inputs(Facts& facts) const {
       finding.scalars.push_back({info.name, format_number(number_in(input))});
       return;
     }
-    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept.get();
+    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
     const bool restored = kept != nullptr && kept->argument == argument && kept->item == item;
     const OwnedView view = restored ? kept->view : OwnedView(input);
     TensorFacts told = describe(input, view);

@@ -72,6 +72,7 @@ class Recorder {
 
   // Which inputs explain which bad outputs.
   void correspond_elements() {
+    facts.per_element = record.reads.empty();  // nothing bad went in: every bad element is its own
     if (record.nonfinite_scalar || !bad_output_ || record.reads.empty()) return;
     const bool rows = !hook_.pointwise && is_row_by_row(hook_.info.name);
     if (!hook_.pointwise && !rows) return;

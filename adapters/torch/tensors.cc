@@ -92,14 +92,12 @@ bool is_foreign(const c10::TensorImpl& tensor) noexcept {
                                    c10::GetCPUAllocator()->raw_deleter();
 }
 
-OwnedView::OwnedView(const at::Tensor& tensor) {
+void OwnedView::take(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   dtype = dtype_of(type);
-  if (dtype == DType::kInteger) {
-    int_width = static_cast<std::uint8_t>(impl.itemsize());
-    int_signed = is_signed_integer(type);
-  }
+  int_width = dtype == DType::kInteger ? static_cast<std::uint8_t>(impl.itemsize()) : 0;
+  int_signed = dtype != DType::kInteger || is_signed_integer(type);
   data = impl.has_storage() ? data_of(impl) : nullptr;
   sizes.assign(impl.sizes().begin(), impl.sizes().end());
   strides.assign(impl.strides().begin(), impl.strides().end());

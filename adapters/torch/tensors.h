@@ -51,7 +51,8 @@ struct OwnedView {
   std::vector<std::int64_t> strides;
 
   OwnedView() = default;
-  explicit OwnedView(const at::Tensor& tensor);
+  explicit OwnedView(const at::Tensor& tensor) { take(tensor); }
+  void take(const at::Tensor& tensor);
   [[nodiscard]] TensorView view() const noexcept {
     TensorView v{data, dtype, sizes, strides};
     v.int_width = int_width;

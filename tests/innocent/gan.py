@@ -33,7 +33,7 @@ class Discriminator(nn.Module):
 def real_points(n):
     """A ring, in the units of the sensor (not normalised)."""
     angle = torch.rand(n) * 6.2832
-    return 40.0 * torch.stack([angle.cos(), angle.sin()], dim=1) + torch.randn(n, 2)
+    return 100.0 * torch.stack([angle.cos(), angle.sin()], dim=1) + torch.randn(n, 2)
 
 
 def discriminator_loss(real, fake):
@@ -48,7 +48,7 @@ class Trainer:
     def __init__(self, batch=32):
         self.batch = batch
         self.g, self.d = Generator(), Discriminator()
-        self.opt_g = torch.optim.Adam(self.g.parameters(), lr=1e-3, betas=(0.5, 0.999))
+        self.opt_g = torch.optim.Adam(self.g.parameters(), lr=2e-2, betas=(0.5, 0.999))
         self.opt_d = torch.optim.Adam(self.d.parameters(), lr=2e-2, betas=(0.5, 0.999))
 
     def step_d(self):
