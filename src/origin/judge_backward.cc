@@ -51,12 +51,21 @@ Judge::RootId Judge::State::backward_begins(std::span<const TensorState> tensors
     }
   }
   roots.push_back(std::move(root));
-  if (roots.size() > kMostRoots) {
-    dropped += roots.front().pending() ? 1 : 0;
-    roots.pop_front();
-  }
+  make_room_for_roots();
   roots_pending |= roots.back().pending();
   return roots.back().id;
+}
+
+// One call more than the limit may be running. What a backward() that raised left behind goes
+// first, then the oldest.
+void Judge::State::make_room_for_roots() {
+  if (roots.size() <= kMostRoots + 1) return;
+  const auto left_behind = std::find_if(roots.begin(), roots.end(), [](const Root& root) {
+    return !root.pending() && root.swallowed.empty();
+  });
+  const auto victim = left_behind >= roots.end() - 1 ? roots.begin() : left_behind;
+  dropped += victim->pending() ? 1 : 0;
+  roots.erase(victim);
 }
 
 Root* Judge::State::find_root(RootId id) {

@@ -58,7 +58,7 @@ TEST(JudgeBounds, StateSizesHoldInABadTrainingRun) {
     const auto root = state.backward_begins(roots, Program::at(i), {});
     state.grad_ended(root, roots);
   }
-  EXPECT_LE(state.roots.size(), Judge::State::kMostRoots);
+  EXPECT_LE(state.roots.size(), Judge::State::kMostRoots + 1);
   EXPECT_LE(state.pending.size(), Judge::State::kMostPending);
   EXPECT_LE(state.grad_events.size(), Judge::State::kMostGradEvents);
   EXPECT_LE(state.reads.size(), Judge::State::kMostReads);
@@ -104,6 +104,24 @@ TEST(JudgeBounds, ManyThreadsTellAtOnce) {
   for (const Note& note : judge.notes()) births += note.count;
   EXPECT_EQ(births, 20000);
   EXPECT_TRUE(judge.errors().empty());
+}
+
+TEST(JudgeBounds, HealthyCallsDisplaceNoPendingLoss) {
+  FakeWorld world;
+  Judge::State state(world);
+  Program p;
+  std::vector<TensorState> bad{p.tensor(kNan).state};
+  const std::vector<TensorState> good{p.tensor().state};
+  const auto first = state.backward_begins(bad, Program::at(1), {});
+  for (std::size_t i = 1; i < Judge::State::kMostRoots; ++i) {
+    (void)state.backward_begins(bad, Program::at(1), {});
+  }
+  for (int i = 0; i < 100; ++i) {
+    const auto root = state.backward_begins(good, Program::at(2), {});
+    if (i % 2 == 0) state.backward_ended(root, {});  // the others raised
+  }
+  EXPECT_NE(state.find_root(first), nullptr);
+  EXPECT_EQ(state.dropped, 0u);
 }
 
 TEST(JudgeBounds, OriginsOutliveTheirEvents) {

@@ -65,6 +65,7 @@ struct Judge::State {
   void grad_ended(RootId id, std::span<const TensorState> results);
   void delivered_well(const Root& root);
   [[nodiscard]] Root* find_root(RootId id);
+  void make_room_for_roots();
 
   // ---- judge_step.cc
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);

@@ -1,4 +1,4 @@
-# NumPy's overflow handed over by torch.tensor
+# NumPy's overflow handed over by torch.tensor, printed
 # expect: error
 # phase: data
 # op: aten::lift_fresh | aten::_to_copy | aten::copy_
@@ -10,6 +10,6 @@ import torch
 energy = np.array([10.0, 50.0, 100.0], dtype=np.float32)
 with np.errstate(over="ignore"):
     boltzmann = np.exp(energy)
-boltzmann = torch.tensor(boltzmann)
-probability = boltzmann / boltzmann.sum()
-print(probability)
+weights = torch.tensor(boltzmann)
+total = (0.5 * weights).sum()
+print("total", total.item())

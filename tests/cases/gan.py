@@ -2,7 +2,7 @@
 # expect: error
 # phase: forward
 # op: aten::log
-# line: 48
+# line: 44
 # cause: log_of_zero
 import torch
 import torch.nn as nn
