@@ -30,7 +30,7 @@ TEST(JudgeBounds, AMillionCleanedMasksKeepMemoryFlat) {
     read.writes.emplace_back().state = p.tensor().state;
     p.judge.op_returned(read, p);
     p.kill(scores);
-    most_facts = std::max(most_facts, p.facts_alive);
+    most_facts = std::max(most_facts, *p.facts_alive);
     most_held = std::max(most_held, p.world.held());
   }
   EXPECT_EQ(p.facts_made, 500000);

@@ -230,9 +230,10 @@ class Program : public FactsMaker {
 
   std::shared_ptr<const void> facts(std::optional<std::size_t> read) override {
     ++facts_made;
-    ++facts_alive;
-    return {new int(read ? static_cast<int>(*read) : -1), [this](const int* facts) {
-              --facts_alive;
+    ++*facts_alive;
+    // A verdict may outlive the program that it is about.
+    return {new int(read ? static_cast<int>(*read) : -1), [alive = facts_alive](const int* facts) {
+              --*alive;
               delete facts;
             }};
   }
@@ -249,7 +250,7 @@ class Program : public FactsMaker {
   }
 
   int facts_made = 0;
-  int facts_alive = 0;
+  std::shared_ptr<int> facts_alive = std::make_shared<int>(0);
   FakeWorld world;
   Judge judge;
   std::vector<Verdict> reported;
