@@ -3,7 +3,7 @@
 # phase: forward
 # op: aten::mul
 # line: 12
-# cause: overflow
+# cause: float_overflow
 import torch
 
 torch.manual_seed(0)

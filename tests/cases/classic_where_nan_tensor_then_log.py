@@ -3,7 +3,7 @@
 # phase: forward | data
 # op: aten::lift_fresh | aten::scalar_tensor | aten::fill_ | aten::where
 # line: 11
-# cause: declared_nan
+# cause: nan_constant
 import torch
 
 

@@ -3,7 +3,7 @@
 # phase: forward | data
 # op: aten::where | aten::scalar_tensor
 # line: 10
-# cause: declared_nan
+# cause: nan_constant
 import torch
 
 x = torch.tensor([2.0, -1.0, 0.5, -3.0])
