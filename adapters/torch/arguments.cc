@@ -70,6 +70,12 @@ bool has_nonfinite_number(const Hook& hook, const Call& call) {
   return found;
 }
 
+bool has_number_above(const Hook& hook, const Call& call, double limit) {
+  bool found = false;
+  each_number(hook, call, [&](std::size_t, double value) { found |= std::fabs(value) > limit; });
+  return found;
+}
+
 std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call) {
   if (call.arguments == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {

@@ -127,6 +127,7 @@ struct NumberArgument {
 };
 [[nodiscard]] std::vector<NumberArgument> numbers_of(const Hook& hook, const Call& call);
 [[nodiscard]] bool has_nonfinite_number(const Hook& hook, const Call& call);
+[[nodiscard]] bool has_number_above(const Hook& hook, const Call& call, double limit);
 // Dimensions named by an argument called `dim` (or `normalized_shape` and kin are not dims).
 [[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call);
 [[nodiscard]] std::optional<bool> flag_of(const Hook& hook, const Call& call,

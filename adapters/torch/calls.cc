@@ -59,6 +59,17 @@ bool number_keeps_finite(const Hook& hook, const at::Tensor& number) {
   return hook.rule == ScanRule::kMultiplies ? size > 1e-30 && size <= 1 : size >= 1 && size < 1e30;
 }
 
+// A wider operand or a number beyond the largest of the result's type is rounded to Inf on
+// the way, whatever the op.
+bool fits(const Hook& hook, const Call& call, c10::ScalarType type) {
+  bool fitting = true;
+  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t, int) {
+    const c10::ScalarType from = c10::typeMetaToScalarType(input.unsafeGetTensorImpl()->dtype());
+    if (from != type) fitting &= !may_round_to_infinity(from, type);
+  });
+  return fitting && !(hook.has_scalars && has_number_above(hook, call, largest_of(dtype_of(type))));
+}
+
 // Note [Rule V]
 bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
   const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
@@ -74,9 +85,9 @@ bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
     case ScanRule::kDivides:
       return number_keeps_finite(hook, by_reference<at::Tensor>(call.arguments[1]));
     case ScanRule::kPuts:
-      return !flag_of(hook, call, "accumulate").value_or(true);
+      return !flag_of(hook, call, "accumulate").value_or(true) && fits(hook, call, type);
     default:
-      return true;
+      return fits(hook, call, type);
   }
 }
 
