@@ -116,6 +116,7 @@ def check_installed(environment: Environment, elsewhere: Path) -> None:
     assert not list(package.rglob("*.cc"))
 
 
+@pytest.mark.slow  # two whole builds
 @pytest.mark.parametrize("isolation", [True, False], ids=["isolated", "not-isolated"])
 def test_pip_install_beside_torch(root, tmp_path, isolation):
     environment = Environment(tmp_path / "venv")
