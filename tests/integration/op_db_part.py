@@ -87,6 +87,19 @@ def samples_of(op, dtype, backward: bool) -> list:
     return list(op.sample_inputs("cpu", dtype, requires_grad=backward))
 
 
+def differs_from_itself(op, sample, backward: bool, first: list) -> bool:
+    """Without the watch, in memory that other tensors have just left. `lstsq` by the driver gelsy
+    reads memory nobody wrote and differs once in 12 to 60 runs: hence so many.
+    """
+    rng = random.Random(0)
+    for _ in range(600):
+        held = [torch.full((rng.randrange(1, 600),), float("nan")) for _ in range(10)]
+        del held[rng.randrange(10) :]
+        if run(op, sample, backward) != first:
+            return True
+    return False
+
+
 def compare(op, dtype, adapter, told: dict) -> None:
     name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
     backward = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
@@ -98,7 +111,7 @@ def compare(op, dtype, adapter, told: dict) -> None:
         told["samples"] += 1
         if off == on:
             continue
-        if any(run(op, sample, backward) != off for _ in range(6)):
+        if differs_from_itself(op, sample, backward, off):
             told["not_comparable"][name] = told["not_comparable"].get(name, 0) + 1
         else:
             told["different"].append(f"{name} sample {number}")
