@@ -101,10 +101,9 @@ nb::object* printer = nullptr;  // torch._tensor_str._str
 nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   if (!watching || this_thread().busy) return call(*engine, args, kwargs);
   const Tensors roots = args.size() > 0 ? tensors_in(args[0]) : Tensors{};
-  // Inside torch.func the gradient is an intermediate value, not a backward of the program's.
+  // A compiler that traces: nothing is computed.
   for (const at::Tensor& root : roots) {
-    if (sight_of(*root.unsafeGetTensorImpl()) == Sight::kWrapped)
-      return call(*engine, args, kwargs);
+    if (has_no_values(below_transforms(root))) return call(*engine, args, kwargs);
   }
   (*before_backward)();
   const Judge::RootId root = guarded([&] { return backward_begins(roots); });
@@ -144,6 +143,25 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
 
 void register_target(nb::handle tensor, Target target) {
   if (is_tensor(tensor)) Watcher::get().world.register_target(unwrap(tensor), target);
+}
+
+void register_targets(nb::handle tensors, Target target) {
+  if (!nb::isinstance<nb::dict>(tensors)) return;
+  for (auto [name, tensor] : nb::borrow<nb::dict>(tensors)) register_target(tensor, target);
+}
+
+nb::object* set_state = nullptr;  // torch.nn.Module's own __setstate__ and _apply
+nb::object* apply = nullptr;
+
+// Stands in for a method that puts tensors into a module without registering them: a copied or
+// unpickled module, one moved to another type.
+nb::object then_registered(nb::handle original, const nb::args& args, const nb::kwargs& kwargs) {
+  nb::object result = call(original, args, kwargs);
+  if (watching && args.size() > 0 && nb::hasattr(args[0], "_parameters")) {
+    register_targets(nb::object(args[0].attr("_parameters")), Target::kParameter);
+    register_targets(nb::object(args[0].attr("_buffers")), Target::kBuffer);
+  }
+  return result;
 }
 
 Ended ended_from(const std::string& word) {
@@ -228,6 +246,16 @@ NB_MODULE(_torch, module) {
       "register_buffer",
       [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
       nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def("take_module", [](nb::object original_set_state, nb::object original_apply) {
+    set_state = new nb::object(std::move(original_set_state));
+    apply = new nb::object(std::move(original_apply));
+  });
+  module.def("set_module_state", [](const nb::args& args, const nb::kwargs& kwargs) {
+    return then_registered(*set_state, args, kwargs);
+  });
+  module.def("apply_to_module", [](const nb::args& args, const nb::kwargs& kwargs) {
+    return then_registered(*apply, args, kwargs);
+  });
   module.def("program_ended", [](bool exception, int status, const std::string& text,
                                  nb::handle locals, nb::handle held) {
     program_ended({exception, status, text, tensors_in(locals), named_tensors_in(held)});

@@ -57,7 +57,7 @@ bool is_suspect(const at::Tensor& tensor) {
 std::vector<TensorState> states_of(const Tensors& tensors) {
   std::vector<TensorState> states;
   for (const at::Tensor& tensor : tensors) {
-    if (tensor.defined()) states.push_back(state_of(tensor));
+    if (tensor.defined()) states.push_back(state_of(below_transforms(tensor)));
   }
   return states;
 }
@@ -116,7 +116,8 @@ void backward_ended(Judge::RootId root, const Tensors& roots) {
 
 void grad_ended(Judge::RootId root, const Tensors& results) {
   Memory& kept = memory();
-  for (const at::Tensor& result : results) {
+  for (const at::Tensor& returned : results) {
+    const at::Tensor result = below_transforms(returned);
     if (!is_suspect(result)) continue;
     kept.results.emplace_back(result.getIntrusivePtr());
     if (kept.results.size() > kMostResults) kept.results.pop_front();

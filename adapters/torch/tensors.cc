@@ -1,5 +1,7 @@
 #include "tensors.h"
 
+#include <ATen/functorch/BatchedTensorImpl.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/UndefinedTensorImpl.h>
 
@@ -25,6 +27,24 @@ bool is_signed_integer(c10::ScalarType type) {
 }
 
 }  // namespace
+
+at::Tensor below_transforms(at::Tensor tensor) {
+  while (tensor.defined()) {
+    if (const auto* wrapper = at::functorch::maybeGetTensorWrapper(tensor)) {
+      tensor = wrapper->value();
+    } else if (const auto* batched = at::functorch::maybeGetBatchedImpl(tensor)) {
+      tensor = batched->value();
+    } else {
+      break;
+    }
+  }
+  return tensor;
+}
+
+bool has_no_values(const at::Tensor& tensor) {
+  const DispatchKeySet keys = tensor.unsafeGetTensorImpl()->key_set();
+  return keys.has(DispatchKey::Meta) || keys.has(DispatchKey::Functionalize);
+}
 
 DType dtype_of(c10::ScalarType type) noexcept {
   switch (type) {

@@ -22,6 +22,11 @@ enum class Sight : std::uint8_t {
   kOpaque,   // mkldnn, nested, no storage
 };
 
+// Below the levels of torch.func: the tensor that holds the values.
+[[nodiscard]] at::Tensor below_transforms(at::Tensor tensor);
+// A tensor without values: fake, meta, or being traced.
+[[nodiscard]] bool has_no_values(const at::Tensor& tensor);
+
 [[nodiscard]] DType dtype_of(c10::ScalarType type) noexcept;
 [[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor);
 // Only for tensors whose sight is kWatched.

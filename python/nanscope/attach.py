@@ -11,6 +11,7 @@ import os
 import sys
 import weakref
 from importlib.abc import Loader, MetaPathFinder
+from types import MethodType
 
 from nanscope import support
 
@@ -91,6 +92,22 @@ class _Noted:
         return self.original(*args, **kwargs)
 
 
+class _Method:
+    """A C function that stands in for a method."""
+
+    def __init__(self, function: Callable, original: object) -> None:
+        self.function = function
+        self.original = original
+        self.__doc__ = getattr(original, "__doc__", None)
+        self.__name__ = getattr(original, "__name__", "")
+
+    def __get__(self, instance: object, owner: type | None = None):
+        return self.function if instance is None else MethodType(self.function, instance)
+
+    def __getattr__(self, name: str):
+        return getattr(self.original, name)
+
+
 class _Optimizers:
     """Optimizers as they are made; their parameters are told once they have some."""
 
@@ -165,6 +182,10 @@ def _hook(torch: ModuleType, adapter: ModuleType) -> None:
 
     modules.register_module_parameter_registration_hook(adapter.register_parameter)
     modules.register_module_buffer_registration_hook(adapter.register_buffer)
+    Module = torch.nn.Module
+    adapter.take_module(Module.__setstate__, Module._apply)
+    Module.__setstate__ = _Method(adapter.set_module_state, Module.__setstate__)
+    Module._apply = _Method(adapter.apply_to_module, Module._apply)
 
     # A thread that is stopped has nothing to print.
     import threading

@@ -168,9 +168,7 @@ std::vector<Blamed> blame(std::span<const EventId> ids, const Events& events) {
     for (const OriginRef& ref : origins_of(*event, event->kinds.nan)) add_once(all, resolve(ref));
   }
   std::stable_sort(all.begin(), all.end(), [](const Blamed& a, const Blamed& b) {
-    const bool a_later = a.misuse || a.intended();
-    const bool b_later = b.misuse || b.intended();
-    return a_later != b_later ? b_later : a.id() < b.id();
+    return a.last_resort() != b.last_resort() ? b.last_resort() : a.id() < b.id();
   });
   return all;
 }

@@ -46,10 +46,14 @@ struct Blamed {
   std::shared_ptr<Source> misused;  // the intended NaN
 
   [[nodiscard]] EventId id() const { return source->view.id; }
-  // Written or brought in on purpose, as a mask is: Inf only.
+  // Named only where nothing else is: an intended NaN's misuse, a declared or imported Inf.
+  [[nodiscard]] bool last_resort() const { return misuse || (source->given() && inf_only()); }
+  // Inf on purpose: declared, or brought in and used up as a mask is.
   [[nodiscard]] bool intended() const {
-    return !misuse && source->given() && !source->view.kinds.nan;
+    return !misuse && inf_only() &&
+           (source->declared() || (source->given() && source->cleaned));
   }
+  [[nodiscard]] bool inf_only() const { return !source->view.kinds.nan; }
   friend bool operator==(const Blamed& a, const Blamed& b) {
     return a.source == b.source && a.misuse == b.misuse;
   }

@@ -78,6 +78,7 @@ void Judge::State::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
   Root* root = find_root(id);
   if (root == nullptr) return;
   root->open = false;
+  ++backwards_ended;
   poll();
   std::vector<Delivered> delivered;
   bool bad = false;
@@ -113,6 +114,7 @@ void Judge::State::grad_ended(RootId id, std::span<const TensorState> results) {
   Root* root = find_root(id);
   if (root == nullptr) return;
   root->open = false;
+  ++backwards_ended;
   root->of_grad = true;
   poll();
   bool bad = false;

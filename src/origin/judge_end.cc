@@ -49,6 +49,7 @@ class End {
   [[nodiscard]] bool handled(const Root& root) const;
   [[nodiscard]] bool handled(const LeafGrad& leaf) const;
   [[nodiscard]] bool handled(const PendingGradient& gradient) const;
+  [[nodiscard]] bool merely_held(const Event& event) const;
   [[nodiscard]] bool skipped_on_purpose(const std::vector<EventId>& ids) const;
 
   Judge::State& state_;
@@ -224,11 +225,20 @@ void End::kept() {
   for (const auto& [oldest, held] : unnamed) keep(*held);
 }
 
+// Nothing was computed with it: a constant, garbage nobody read, an Inf that was brought in (the
+// mask of a checkpoint), or a copy of these.
+bool End::merely_held(const Event& event) const {
+  return state_.all_events(state_.events.look_through(event.id), [](const Event& value) {
+    const bool brought_inf = value.sort == EventSort::kImported && !value.kinds.nan;
+    return value.sort == EventSort::kDeclared || value.sort == EventSort::kUninitialised ||
+           brought_inf;
+  });
+}
+
 void End::keep(const Held& held) {
   const std::vector<EventId> ids = state_.ledger.events_of(held.state);
-  const bool excused = !ids.empty() && state_.all_events(ids, [](const Event& event) {
-    return protected_from_harm(event) || event.sort == EventSort::kDeclared ||
-           event.sort == EventSort::kUninitialised;
+  const bool excused = !ids.empty() && state_.all_events(ids, [&](const Event& event) {
+    return protected_from_harm(event) || merely_held(event);
   });
   if (excused) return;
   state_.verdicts.harm({Harmed::kKept, state_.blame_tensor(held.state, ending_.place),

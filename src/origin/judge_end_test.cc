@@ -316,13 +316,37 @@ TEST(JudgeForwardOnly, DeclaredValuesMerelyHeldAreNotes) {
   EXPECT_EQ(p.verdict(), "full:1 by kept");
 }
 
-TEST(JudgeForwardOnly, ImportedNanCountsImportedInfDoesNot) {
+TEST(JudgeForwardOnly, ImportedInfCountsWhenItIsReadOrComputedWith) {
   Program p;
   Tensor inf = p.brought(kInf);
-  Tensor nan = p.brought(kNan);
   p.item(inf, 5);
-  p.end(false, {{inf.state, "inf"}});
+  p.end();
+  EXPECT_EQ(p.verdict(), "_local_scalar_dense:5 by host");
+
+  Program q;
+  Tensor carried = q.op("mul", {q.brought(kInf)}, kInf, {.line = 3});
+  q.end(false, {{carried.state, "carried"}});
+  EXPECT_EQ(q.verdict(), "mul:3 by kept");
+}
+
+TEST(JudgeForwardOnly, ImportedInfMerelyHeldOrCleanedDoesNotCount) {
+  Program p;
+  Tensor held = p.brought(kInf);
+  Tensor copy = p.op("clone", {held}, kInf, {.line = 2});
+  p.end(false, {{held.state, "held"}, {copy.state, "copy"}});
   EXPECT_TRUE(p.clean());
+
+  Tensor mask = p.brought(kInf);
+  Tensor scores = p.op("add", {mask}, kInf, {.line = 3});
+  p.op("_softmax", {scores}, kFinite, {.line = 4});
+  p.item(mask);
+  p.end(false, {{mask.state, "mask"}, {scores.state, "scores"}});
+  EXPECT_TRUE(p.clean());
+}
+
+TEST(JudgeForwardOnly, ImportedNanCounts) {
+  Program p;
+  Tensor nan = p.brought(kNan);
   p.end(false, {{nan.state, ""}});  // not known to anyone, not named: not looked at
   EXPECT_TRUE(p.clean());
   p.end(false, {{nan.state, "nan"}});

@@ -108,7 +108,7 @@ struct Judge::State {
   [[nodiscard]] bool all_events(std::span<const EventId> ids, const Test& test) const;
   [[nodiscard]] bool origins_in_backward(std::span<const EventId> ids) const;
   [[nodiscard]] std::int64_t steps() const {
-    return optimizers > 0 || optimizer_steps > 0 ? optimizer_steps : backwards;
+    return optimizers > 0 || optimizer_steps > 0 ? optimizer_steps : backwards_ended;
   }
   [[nodiscard]] std::uint64_t evicted() const;
 
@@ -139,6 +139,7 @@ struct Judge::State {
   std::unordered_set<std::uint32_t> way;          // lines on the way to a healthy root
   std::unordered_set<EventId> rooted;             // absorbed Infs that have reached a root
   std::int64_t backwards = 0;
+  std::int64_t backwards_ended = 0;
   std::int64_t optimizers = 0;
   std::int64_t optimizer_steps = 0;
   std::int64_t healthy = 0;

@@ -21,8 +21,9 @@ struct Source {
   std::vector<std::shared_ptr<Source>> evidence;
   NoteSite* site = nullptr;  // owned by Notes, for ever
 
+  [[nodiscard]] bool declared() const { return view.sort == EventSort::kDeclared; }
   [[nodiscard]] bool given() const {  // not made by computing
-    return view.sort == EventSort::kDeclared || view.sort == EventSort::kImported;
+    return declared() || view.sort == EventSort::kImported;
   }
 };
 

@@ -103,7 +103,7 @@ bool Verdicts::is_right_logarithm(const Harm& harm, const std::vector<Blamed>& o
   return std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
     const EventView& view = origin.source->view;
     const bool is_log = view.op != nullptr && view.op->traits.is_log;
-    return !view.kinds.nan && (is_log || (!origin.misuse && origin.source->given()));
+    return !view.kinds.nan && (is_log || origin.intended());
   });
 }
 
