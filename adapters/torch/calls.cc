@@ -185,6 +185,11 @@ void look_at_results(Call& call, void* result, const Before* before) {
     look_at_output(hook, call, output, counters, look);
   });
   if (hook.rule == ScanRule::kAllocates) return;
+  if (hook.transparent) {
+    each_tensor(hook, call, [](const at::Tensor& argument, std::size_t, int) {
+      Watcher::get().forget_allocation(argument);
+    });
+  }
   if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, numel, look);
   if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
     each_output(hook, call, result, [&](const at::Tensor& output, int) {

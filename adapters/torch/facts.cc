@@ -155,14 +155,15 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
     origin.indices = first_bad(view.view(), kMostElements);
     if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
     add_values(told, view, origin.indices);
+    bool shown = false;
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
-      if (input.is_same(tensor) && facts->arguments.empty()) {
-        facts->arguments.push_back(
-            {hook_.arguments[argument].name, item, false, is_transposed(view)});
-        told.name = hook_.arguments[argument].name;
-      }
+      if (!hook_.arguments[argument].read || is_number(input)) return;
+      const bool is_it = !shown && input.is_same(tensor);
+      if (is_it) told.name = hook_.arguments[argument].name;
+      shown |= is_it;
+      facts->arguments.push_back({hook_.arguments[argument].name, item, false,
+                                  is_transposed(OwnedView(input)), is_it});
     });
-    if (facts->arguments.empty()) facts->arguments.push_back({"input", -1, false});
     finding.inputs.push_back(std::move(told));
     return facts;
   }

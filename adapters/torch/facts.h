@@ -13,8 +13,8 @@
 namespace nanscope::torch_adapter {
 
 // What is stored for an event that may become an origin: the numeric part of a Finding.
-// Sites and names are filled in when the verdict is reached. `arguments` tells, per
-// input, which argument of the op it is.
+// Sites and names are filled in when the verdict is reached. `arguments` tells
+// which argument of the op each input is.
 struct Facts {
   Finding finding;
   struct Argument {
@@ -22,6 +22,7 @@ struct Facts {
     int item = -1;            // place in a list argument
     bool saved = false;       // saved by the forward for this backward node
     bool transposed = false;  // a matrix whose columns lie side by side in memory
+    bool shown = true;        // an input of the finding; others help to tell the names apart
   };
   std::vector<Argument> arguments;
 };

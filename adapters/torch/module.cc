@@ -234,7 +234,9 @@ NB_MODULE(_torch, module) {
     if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });
   });
   module.def("host_read", [](nb::handle tensor) {
-    if (watching && is_tensor(tensor)) guarded([&] { host_read(unwrap(tensor), true); });
+    if (!watching || !is_tensor(tensor)) return;
+    guarded([&] { host_read(unwrap(tensor), true); });
+    Watcher::get().forget_allocation(unwrap(tensor));
   });
   module.def(
       "register_parameter",

@@ -112,6 +112,7 @@ void backward_ended(Judge::RootId root, const Tensors& roots) {
     leaves = gradients_of(watcher().world.live_leaves(), false);
   }
   tell([&] { watcher().judge.backward_ended(root, leaves); });
+  if (!watcher().judge.awaits_gradients()) watcher().world.tidy();
 }
 
 void grad_ended(Judge::RootId root, const Tensors& results) {

@@ -146,8 +146,11 @@ Finding begin_finding(const EventView& event) {
   origin.library_site = std::move(told.library_site);
   origin.stack = std::move(told.stack);
   origin.module = std::move(told.module);
-  for (std::size_t i = 0; i < finding.inputs.size() && i < told.names.size(); ++i) {
-    if (told.names[i]) finding.inputs[i].name = *told.names[i];
+  std::size_t input = 0;
+  for (std::size_t i = 0; i < arguments.size() && i < told.names.size(); ++i) {
+    if (!arguments[i].shown || input >= finding.inputs.size()) continue;
+    if (told.names[i]) finding.inputs[input].name = *told.names[i];
+    ++input;
   }
   return finding;
 }

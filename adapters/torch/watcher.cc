@@ -79,6 +79,11 @@ void Watcher::note_allocation(const OpInfo* op, const at::Tensor& tensor) {
       storage, Allocation{tensor.storage().getWeakStorageImpl(), {op, std::move(place)}});
 }
 
+void Watcher::forget_allocation(const at::Tensor& tensor) {
+  const std::lock_guard guard(allocations_lock_);
+  allocations_.erase(storage_id(*tensor.unsafeGetTensorImpl()));
+}
+
 std::optional<OpRecord::Read::Allocation> Watcher::allocation_of(const at::Tensor& tensor) {
   const std::lock_guard guard(allocations_lock_);
   const auto found = allocations_.find(storage_id(*tensor.unsafeGetTensorImpl()));

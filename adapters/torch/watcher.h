@@ -44,6 +44,8 @@ class Watcher {
   // Memory that the program itself took without writing it, by storage.
   void note_allocation(const OpInfo* op, const at::Tensor& tensor);
   [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);
+  // Somebody who is not watched may write it from now on: NumPy, a collective.
+  void forget_allocation(const at::Tensor& tensor);
 
  private:
   Watcher() = default;

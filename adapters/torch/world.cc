@@ -64,6 +64,13 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   return told;
 }
 
+void TorchWorld::tidy() {
+  const std::lock_guard guard(lock_);
+  if (gradients_.size() < tidy_at_) return;
+  std::erase_if(gradients_, [](const auto& held) { return held.second.expired(); });
+  tidy_at_ = std::max<std::size_t>(1024, 2 * gradients_.size());
+}
+
 void TorchWorld::in_optimizer(const at::Tensor& leaf) {
   const std::lock_guard guard(lock_);
   leaves_.insert_or_assign(tensor_id(leaf), Leaf{WeakTensor(leaf.getIntrusivePtr()), true});

@@ -29,6 +29,10 @@ class TorchWorld final : public World {
   void register_target(const at::Tensor& tensor, Target target);
   [[nodiscard]] Target target_of(const at::Tensor& tensor);
 
+  // Forgets gradients that died. Only while the judge awaits none: their addresses are then free
+  // to be used again.
+  void tidy();
+
   // Every leaf seen that is alive.
   [[nodiscard]] std::vector<at::Tensor> live_leaves();
 
@@ -48,6 +52,7 @@ class TorchWorld final : public World {
   std::unordered_map<StorageId, Registered> targets_;
   std::unordered_map<TensorId, Leaf> leaves_;
   HeldTensors gradients_;
+  std::size_t tidy_at_ = 1024;  // gradients held
 };
 
 }  // namespace nanscope::torch_adapter

@@ -1,6 +1,6 @@
 // The events: op calls whose result held something non-finite.
 //
-// The last 65,536 are kept in order; older ones only while something still refers to
+// The last 16,384 are kept in order; older ones only while something still refers to
 // them (a living storage, a pending loss). Each carries its origins with it, so no
 // graph is walked to find them; parents are needed only to tell what the program
 // knows of, and may be lost.
@@ -63,7 +63,7 @@ class Events {
   [[nodiscard]] std::size_t size() const { return recent_.size() + kept_.size(); }
   [[nodiscard]] std::uint64_t lost_parents() const { return lost_; }
 
-  static constexpr std::size_t kMost = 1 << 16;
+  static constexpr std::size_t kMost = 1 << 14;
   static constexpr std::size_t kMostParents = 8;
   static constexpr std::size_t kCollectEvery = 4096;
   static constexpr std::size_t kNewest = 1024;  // never released
