@@ -46,10 +46,11 @@ def parameter_names(*namespaces: Namespace) -> dict[int, str]:
     names: dict[int, str] = {}
     if torch is None:
         return names
-    for root, module in _roots(namespaces):
+    spaces = list(namespaces)
+    for root, module in (*_roots(spaces), *_seen_from_inside(spaces)):
         for path, tensor in (*module.named_parameters(root), *module.named_buffers(root)):
             _add(names, tensor, path)
-    for name, value in _variables(namespaces):
+    for name, value in _variables(spaces):
         if issubclass(type(value), torch.Tensor) and value.requires_grad and value.is_leaf:
             _add(names, value, name)
     return names
@@ -104,6 +105,19 @@ def _roots(namespaces: Iterable[Namespace]) -> Iterator[tuple[str, object]]:
     for name, value in variables:
         if not issubclass(type(value), Module):
             yield from ((n, v) for n, v in _held(name, value) if issubclass(type(v), Module))
+
+
+def _seen_from_inside(namespaces: Iterable[Namespace]) -> Iterator[tuple[str, object]]:
+    """Where no variable holds the model: `self.net` of a trainer, the class of a module."""
+    Module = _module_class()
+    for space in namespaces:
+        owner = space.get("self")
+        if owner is None or Module is None:
+            continue
+        if issubclass(type(owner), Module):
+            yield type(owner).__name__, owner
+        else:
+            yield from ((n, v) for n, v in _held("self", owner) if issubclass(type(v), Module))
 
 
 def _variables(namespaces: Iterable[Namespace]) -> Iterator[tuple[str, object]]:

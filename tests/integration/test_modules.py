@@ -170,3 +170,18 @@ def test_without_torch(monkeypatch):
     monkeypatch.delitem(sys.modules, "torch")
     assert parameter_names({"x": 1}) == {}
     assert module_path([object()], {"x": 1}) is None
+
+
+def test_parameters_of_a_model_that_only_self_holds(net):
+    class Trainer:
+        def __init__(self):
+            self.critic = net
+
+        def step(self):
+            return parameter_names({"self": self})
+
+    assert Trainer().step()[id(net.head.weight)] == "self.critic.head.weight"
+
+
+def test_parameters_seen_from_inside_the_model(net):
+    assert parameter_names({"self": net})[id(net.head.weight)] == "Net.head.weight"
