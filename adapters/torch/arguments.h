@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hook.h"
+#include "tensors.h"
 #include "trampoline.h"
 
 namespace nanscope::torch_adapter {
@@ -39,11 +40,17 @@ void visit_boxed(const c10::IValue& value, std::size_t argument, Visit& visit) {
   }
 }
 
-// visit(tensor, argument number, place in its list or -1), defined tensors only.
+// visit(tensor, argument number, place in its list or -1), defined tensors only; of a sparse or
+// nested one, the tensor that holds its values.
 template <class Visit>
 void each_tensor(const Hook& hook, const Call& call, Visit visit) {
   auto give = [&](const at::Tensor& tensor, std::size_t argument, int item) {
-    if (tensor.defined()) visit(tensor, argument, item);
+    if (!tensor.defined()) return;
+    if (__builtin_expect(has_parts(*tensor.unsafeGetTensorImpl()), 0)) {
+      visit(values_of(tensor), argument, item);
+    } else {
+      visit(tensor, argument, item);
+    }
   };
   if (call.arguments == nullptr) {
     const auto& boxed = static_cast<const BoxedCall&>(call);
@@ -86,7 +93,13 @@ template <class Visit>
 void each_output(const Hook& hook, const Call& call, void* result, Visit visit) {
   int number = 0;
   auto give = [&](const at::Tensor& tensor) {
-    if (tensor.defined()) visit(tensor, number);
+    if (tensor.defined()) {
+      if (__builtin_expect(has_parts(*tensor.unsafeGetTensorImpl()), 0)) {
+        visit(values_of(tensor), number);
+      } else {
+        visit(tensor, number);
+      }
+    }
     ++number;
   };
   const bool boxed = call.arguments == nullptr;

@@ -31,6 +31,7 @@ struct FileInfo {
   bool printing = false;
   bool clipping = false;
   bool engine = false;
+  bool checkpoint = false;
 };
 
 struct Tables {
@@ -115,6 +116,7 @@ const FileInfo& file_info(PyObject* filename) {
     info.printing = inside == "_tensor_str.py";
     info.clipping = inside == "nn/utils/clip_grad.py";
     info.engine = inside == "autograd/graph.py";
+    info.checkpoint = inside == "utils/checkpoint.py";
   } else {
     info.user = ask_is_user_code(filename);
   }
@@ -144,19 +146,26 @@ std::uint32_t number_of_line(PyObject* filename, int line) {
       .first->second;
 }
 
-// From the op outwards to the user's innermost frame: what lies between tells the phase.
+bool is_engine(const _PyInterpreterFrame* frame, const FileInfo& file) {
+  return file.engine && PyUnicode_CompareWithASCIIString(frame->f_code->co_name,
+                                                         "_engine_run_backward") == 0;
+}
+
+// From the op outwards to the user's innermost frame: what lies between tells the phase. Beyond
+// it: is that code called by the engine, and if so by a checkpoint that computes again?
 StackInfo describe(const _PyInterpreterFrame* frame) {
   StackInfo info;
   bool engine_passed = false;
+  bool checkpoint = false;
   for (; frame != nullptr; frame = frame->previous) {
     PyCodeObject* code = frame->f_code;
     const FileInfo& file = file_info(code->co_filename);
+    checkpoint |= file.checkpoint;
     info.optimizer |= (file.optimizer && !is_bookkeeping(code->co_name)) || file.clipping ||
                       is_optimizer_step(frame);
     info.in_scaler |= file.scaler;
     info.printing |= file.printing;
-    engine_passed |=
-        file.engine && PyUnicode_CompareWithASCIIString(code->co_name, "_engine_run_backward") == 0;
+    engine_passed |= is_engine(frame, file);
     if (file.user) {
       info.line = number_of_line(code->co_filename,
                                  PyCode_Addr2Line(code, _PyInterpreterFrame_LASTI(frame) * 2));
@@ -165,9 +174,10 @@ StackInfo describe(const _PyInterpreterFrame* frame) {
   }
   for (; frame != nullptr && !engine_passed && !info.inside_backward; frame = frame->previous) {
     const FileInfo& file = file_info(frame->f_code->co_filename);
-    info.inside_backward = file.engine && PyUnicode_CompareWithASCIIString(
-                                              frame->f_code->co_name, "_engine_run_backward") == 0;
+    checkpoint |= file.checkpoint;
+    info.inside_backward = is_engine(frame, file);
   }
+  info.recomputes = info.inside_backward && checkpoint;
   return info;
 }
 

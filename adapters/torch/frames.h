@@ -21,6 +21,7 @@ struct StackInfo {
   bool in_scaler = false;        // inside torch.amp.GradScaler
   bool printing = false;         // inside torch's tensor printing
   bool inside_backward = false;  // user code called by the backward engine
+  bool recomputes = false;       // a forward that a checkpoint computes again
 };
 
 // One frame, innermost first. `code` and `self` are borrowed.

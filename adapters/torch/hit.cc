@@ -40,16 +40,16 @@ class Recorder {
   void read_inputs() {
     record.nonfinite_scalar = has_nonfinite_number(hook_, call_);
     const bool grad_mode = c10::GradMode::is_enabled();
-    std::vector<const c10::TensorImpl*> operands;
+    std::vector<at::Tensor> operands;
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       record.grad |= grad_mode && input.requires_grad();
-      operands.push_back(input.unsafeGetTensorImpl());
+      operands.push_back(input);
       const ArgumentInfo& info = hook_.arguments[argument];
       if (hook_.rule != ScanRule::kLifts && (info.read || info.hidden_write)) {
         read_input(input, argument, item);
       }
     });
-    record.same_operands = operands.size() >= 2 && same_tensor(*operands[0], *operands[1]);
+    record.same_operands = operands.size() >= 2 && same_tensor(operands[0], operands[1]);
   }
 
   void read_outputs() {
@@ -105,7 +105,9 @@ class Recorder {
   }
 
  private:
-  static bool same_tensor(const c10::TensorImpl& a, const c10::TensorImpl& b) {
+  static bool same_tensor(const at::Tensor& one, const at::Tensor& other) {
+    const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
+    const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
     return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
                         a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
                         a.strides() == b.strides());

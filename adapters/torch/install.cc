@@ -176,12 +176,6 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
                 const c10::FunctionSchema& schema, ScanRule rule) {
   const bool aten = name.name.starts_with("aten::");
   if (!aten && is_foreign_plumbing(name.name)) return false;
-  // A composite has no kernel of its own, and its parts are watched. silu_backward has both.
-  if (entry.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) &&
-      !entry.hasKernelForDispatchKey(DispatchKey::CPU)) {
-    return false;
-  }
-  if (!entry.hasComputedKernelForDispatchKey(DispatchKey::CPU)) return false;
   if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts) return true;
   for (const at::Tag tag : entry.getTags()) {
     if (tag == at::Tag::inplace_view) return false;
@@ -205,13 +199,23 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
 // A wrapper holds the kernel it was put over. For ops of other libraries it must sit at
 // that kernel's own key: one registered later (a notebook cell run again) then goes in
 // front of it. At the CPU key it would go on calling the old function.
-std::optional<DispatchKey> key_for(const c10::impl::OperatorEntry& entry, bool aten) {
-  if (aten || entry.hasKernelForDispatchKey(DispatchKey::CPU)) return DispatchKey::CPU;
+std::optional<DispatchKey> dense_key_for(const c10::impl::OperatorEntry& entry, bool aten) {
+  // A composite has no kernel of its own, and its parts are watched. silu_backward has both.
+  const bool own = entry.hasKernelForDispatchKey(DispatchKey::CPU);
+  if (!own && entry.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd))
+    return std::nullopt;
+  if (!entry.hasComputedKernelForDispatchKey(DispatchKey::CPU)) return std::nullopt;
+  if (aten || own) return DispatchKey::CPU;
   if (entry.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) {
     return DispatchKey::CompositeExplicitAutograd;
   }
   return std::nullopt;
 }
+
+// Other layouts have kernels of their own; their results are looked into or counted.
+constexpr DispatchKey kOtherLayouts[] = {DispatchKey::SparseCPU, DispatchKey::SparseCsrCPU,
+                                         DispatchKey::NestedTensorCPU, DispatchKey::QuantizedCPU,
+                                         DispatchKey::MkldnnCPU};
 
 void learn(Hook& hook, const std::string& base, const std::string& overload, bool aten,
            const c10::impl::OperatorEntry& entry, const c10::FunctionSchema& schema) {
@@ -232,20 +236,14 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   }
 }
 
-bool wrap(const c10::OperatorName& name) {
+bool wrap_at(const c10::OperatorName& name, const c10::impl::OperatorEntry& entry,
+             const c10::FunctionSchema& schema, DispatchKey key) {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
-  const auto handle = dispatcher.findSchema(name);
-  if (!handle) return false;
   const bool aten = name.name.starts_with("aten::");
-  const c10::impl::OperatorEntry& entry = ((*handle).*operator_def())->op;
-  const c10::FunctionSchema& schema = handle->schema();
   const std::string base = name.name.substr(name.name.find("::") + 2);
-  const ScanRule rule = aten ? scan_rule_of(base, name.overload_name) : ScanRule::kScan;
-  if (!is_watched(name, entry, schema, rule)) return false;
-  const auto key = key_for(entry, aten);
-  if (!key) return false;
-
-  const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(DispatchKey::CPU));
+  const DispatchKey served =
+      key == DispatchKey::CompositeExplicitAutograd ? DispatchKey::CPU : key;
+  const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(served));
   if (kernel.isFallthrough()) return false;
   auto hook = std::make_unique<Hook>(name.name, kernel);
   learn(*hook, base, name.overload_name, aten, entry, schema);
@@ -270,8 +268,25 @@ bool wrap(const c10::OperatorName& name) {
   }
   new c10::KernelFunction(wrapped);  // Note [Installed once, never removed]
   registrations().push_back(
-      dispatcher.registerImpl(name, *key, std::move(wrapped), std::nullopt, nullptr, "nanscope"));
+      dispatcher.registerImpl(name, key, std::move(wrapped), std::nullopt, nullptr, "nanscope"));
   return true;
+}
+
+bool wrap(const c10::OperatorName& name) {
+  const auto handle = c10::Dispatcher::singleton().findSchema(name);
+  if (!handle) return false;
+  const bool aten = name.name.starts_with("aten::");
+  const c10::impl::OperatorEntry& entry = ((*handle).*operator_def())->op;
+  const c10::FunctionSchema& schema = handle->schema();
+  const std::string base = name.name.substr(name.name.find("::") + 2);
+  const ScanRule rule = aten ? scan_rule_of(base, name.overload_name) : ScanRule::kScan;
+  if (!is_watched(name, entry, schema, rule)) return false;
+  bool wrapped = false;
+  for (const DispatchKey key : kOtherLayouts) {
+    if (aten && entry.hasKernelForDispatchKey(key)) wrapped |= wrap_at(name, entry, schema, key);
+  }
+  const auto dense = dense_key_for(entry, aten);
+  return (dense && wrap_at(name, entry, schema, *dense)) || wrapped;
 }
 
 // The dispatcher warns that a kernel is overridden; that is what we are here for.

@@ -93,6 +93,12 @@ nb::object call(nb::handle function, nb::handle args, nb::handle kwargs) {
   return nb::steal(result);
 }
 
+// Of an exception on its way; nothing for our own.
+std::string words_of(const nb::python_error& error) {
+  return nb::cast<std::string>(nb::str(nb::handle(error.type().attr("__name__")))) + ": " +
+         nb::cast<std::string>(nb::str(error.value()));
+}
+
 nb::object* engine = nullptr;  // torch.autograd's own _engine_run_backward
 nb::object* before_backward = nullptr;
 nb::object* printer = nullptr;  // torch._tensor_str._str
@@ -107,7 +113,13 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   }
   (*before_backward)();
   const Judge::RootId root = guarded([&] { return backward_begins(roots); });
-  nb::object result = call(*engine, args, kwargs);
+  nb::object result;
+  try {
+    result = call(*engine, args, kwargs);
+  } catch (nb::python_error& error) {
+    guarded([&] { backward_raised(root, words_of(error)); });
+    throw;
+  }
   const bool accumulates =
       kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
   guarded([&] {
@@ -136,7 +148,7 @@ void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (!watching) return;
   guarded([&] {
-    if (!Watcher::get().ledger.empty()) step_ended(state_in(optimizer));
+    step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : state_in(optimizer));
     if (has_new_ops()) sweep_new_ops();
   });
 }

@@ -1,6 +1,7 @@
 #include "moments.h"
 
 #include <deque>
+#include <regex>
 #include <unordered_set>
 
 #include "frames.h"
@@ -49,6 +50,10 @@ auto tell(Tell act) {
 // Could this tensor be bad? A lookup, not a scan, for what a watched op wrote.
 bool is_suspect(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
+  if (has_parts(*tensor.unsafeGetTensorImpl())) {
+    const at::Tensor values = values_of(tensor);
+    return !values.is_same(tensor) && is_suspect(values);
+  }
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched) return false;
   return watcher().ledger.knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
@@ -115,6 +120,16 @@ void backward_ended(Judge::RootId root, const Tensors& roots) {
   if (!watcher().judge.awaits_gradients()) watcher().world.tidy();
 }
 
+void backward_raised(Judge::RootId root, const std::string& text) {
+  static const std::regex about_nan(R"(\b(nan|inf|infinite|non-?finite|not finite)\b)",
+                                    std::regex::icase);
+  const bool about = std::regex_search(text, about_nan);
+  // The program's own exception goes on; it is stopped at its next op, if it lives.
+  const Busy busy;
+  const WithoutGil without_gil;
+  watcher().judge.backward_raised(root, about, text);
+}
+
 void grad_ended(Judge::RootId root, const Tensors& results) {
   Memory& kept = memory();
   for (const at::Tensor& returned : results) {
@@ -149,8 +164,7 @@ void step_ended(const NamedTensors& state) {
     const TensorState seen = state_of(tensor);
     if (seen.kinds.any()) bad.push_back({seen, name});
   }
-  if (bad.empty()) return;
-  const Place place = current_place();
+  const Place place = bad.empty() ? Place{} : current_place();
   tell([&] { watcher().judge.step_ended(bad, place); });
 }
 

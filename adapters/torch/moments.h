@@ -18,6 +18,7 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
 [[nodiscard]] Judge::RootId backward_begins(const Tensors& roots);
 void backward_ended(Judge::RootId root, const Tensors& roots);
+void backward_raised(Judge::RootId root, const std::string& text);
 void grad_ended(Judge::RootId root, const Tensors& results);
 
 void optimizer_made(const Tensors& parameters);

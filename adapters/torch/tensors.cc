@@ -1,5 +1,8 @@
 #include "tensors.h"
 
+#include <ATen/NestedTensorImpl.h>
+#include <ATen/SparseCsrTensorImpl.h>
+#include <ATen/SparseTensorImpl.h>
 #include <ATen/functorch/BatchedTensorImpl.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <c10/core/CPUAllocator.h>
@@ -38,6 +41,16 @@ at::Tensor below_transforms(at::Tensor tensor) {
       break;
     }
   }
+  return tensor;
+}
+
+at::Tensor values_of(const at::Tensor& tensor) {
+  c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if (impl->key_set().has_any(kWrappers)) return tensor;
+  if (const auto* sparse = dynamic_cast<at::SparseTensorImpl*>(impl)) return sparse->values();
+  if (const auto* csr = dynamic_cast<at::SparseCsrTensorImpl*>(impl)) return csr->values();
+  if (const auto* nested = dynamic_cast<at::native::NestedTensorImpl*>(impl))
+    return nested->get_unsafe_storage_as_tensor();
   return tensor;
 }
 
@@ -139,6 +152,10 @@ ByteRange range_of(const c10::TensorImpl& tensor) {
 
 TensorState state_of(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (has_parts(impl)) {
+    const at::Tensor values = values_of(tensor);
+    return values.is_same(tensor) ? TensorState{} : state_of(values);
+  }
   TensorState state;
   if (sight_of(impl) != Sight::kWatched) return state;
   state.storage = storage_id(impl);

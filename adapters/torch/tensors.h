@@ -24,6 +24,14 @@ enum class Sight : std::uint8_t {
 
 // Below the levels of torch.func: the tensor that holds the values.
 [[nodiscard]] at::Tensor below_transforms(at::Tensor tensor);
+// A tensor whose values lie in another: sparse, compressed, nested.
+inline bool has_parts(const c10::TensorImpl& tensor) noexcept {
+  constexpr c10::DispatchKeySet kWithParts(
+      {c10::DispatchKey::Sparse, c10::DispatchKey::SparseCsr, c10::DispatchKey::NestedTensor});
+  return tensor.key_set().has_any(kWithParts);
+}
+// That other tensor; the tensor itself where its layout is not known.
+[[nodiscard]] at::Tensor values_of(const at::Tensor& tensor);
 // A tensor without values: fake, meta, or being traced.
 [[nodiscard]] bool has_no_values(const at::Tensor& tensor);
 

@@ -109,7 +109,7 @@ Place current_place() {
   place.in_scaler = info.in_scaler;
   place.printing = info.printing;
   place.phase = info.optimizer ? OpPhase::kOptimizer : OpPhase::kForward;
-  if (node.running) {
+  if (node.running && !info.recomputes) {
     place.phase = OpPhase::kBackward;
     place.node = node.name;
     place.call_stack = here;

@@ -54,6 +54,10 @@ void Judge::grad_ended(RootId root, std::span<const TensorState> results) {
   Session(*this)->grad_ended(root, results);
 }
 
+void Judge::backward_raised(RootId root, bool about_nan, const std::string& text) {
+  Session(*this)->backward_raised(root, about_nan, text);
+}
+
 void Judge::optimizer_made() { ++Session(*this)->optimizers; }
 
 void Judge::step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place) {

@@ -108,6 +108,8 @@ class Judge {
   // `leaves`: those with a gradient; all of them if the root was bad, else at least the bad.
   void backward_ended(RootId root, std::span<const LeafGrad> leaves);
   void grad_ended(RootId root, std::span<const TensorState> results);
+  // It ended by an exception; `about_nan`: whose words are about NaN or Inf (anomaly mode).
+  void backward_raised(RootId root, bool about_nan, const std::string& text);
   void optimizer_made();
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
   void step_ended(std::span<const Held> bad_state, const Place& place);

@@ -35,9 +35,17 @@ Judge::RootId Judge::State::backward_begins(std::span<const TensorState> tensors
   Root root;
   root.id = next_root++;
   root.place = place;
+  root.first_event = events.next_id();
   for (const TensorState& tensor : tensors) {
     if (tensor.kinds.any()) append(root.events, blame_tensor(tensor, place));
     append(root.swallowed, ledger.marks_of(tensor));
+  }
+  // A backward inside another (a reentrant checkpoint) starts from values computed again: what
+  // was bad in them was bad in the outer loss first.
+  if (!root.events.empty()) {
+    for (const Root& outer : roots) {
+      if (outer.open) append(root.events, outer.events);
+    }
   }
   tidy(root.events, kMostRootEvents);
   tidy(root.swallowed, Events::kMostParents);
@@ -129,6 +137,22 @@ void Judge::State::grad_ended(RootId id, std::span<const TensorState> results) {
   }
   tidy(root->bad, kMostRootEvents);
   if (!bad && root->events.empty()) delivered_well(*root);
+  forget_done_roots();
+}
+
+// Whose fault it was is not told: the last bad value it made, and its loss.
+void Judge::State::backward_raised(RootId id, bool about_nan, const std::string& text) {
+  Root* root = find_root(id);
+  if (root == nullptr) return;
+  root->open = false;
+  Harm harm{Harmed::kException, root->events, root->place, "", text, std::nullopt};
+  for (EventId at = events.next_id(); at-- > root->first_event;) {
+    const Event* event = events.find(at);
+    if (event == nullptr || event->place.phase != OpPhase::kBackward) continue;
+    harm.events.push_back(at);
+    break;
+  }
+  if (about_nan && !harm.events.empty()) verdicts.harm(harm);
   forget_done_roots();
 }
 

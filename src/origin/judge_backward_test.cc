@@ -329,5 +329,55 @@ TEST(JudgeBackward, RecoveredAutogradGradOfABadLossIsANote) {
   EXPECT_EQ(p.notes(), "log:10 handled");
 }
 
+// A reentrant checkpoint computes again and calls backward inside backward.
+TEST(JudgeBackward, ABackwardInsideAnotherBlamesTheOuterLoss) {
+  Program p;
+  Leaf w = p.parameter();
+  Tensor first = p.op("log", {p.data()}, kInf, {.line = 8});
+  const auto outer = p.begin_backward(first, 13);
+  Tensor again = p.op("log", {p.data()}, kInf, {.line = 8});
+  p.backward(again, w, p.tensor(), 314);
+  p.judge.backward_ended(outer, {});
+  p.step();
+  ASSERT_EQ(p.verdict(), "log:8 by loss");
+  EXPECT_EQ(p.reported[0].origin.id, 1u);
+}
+
+TEST(JudgeBackward, AnomalyModeRaisesBecauseOfWhatTheBackwardMade) {
+  Program p;
+  const auto root = p.begin_backward(p.tensor());
+  p.op("div", {p.data()}, kNan, {.line = 5, .phase = OpPhase::kBackward, .node = "SqrtBackward0"});
+  p.judge.backward_raised(root, true, "RuntimeError: returned nan values");
+  EXPECT_EQ(p.verdict(), "div:5 by exception");
+}
+
+TEST(JudgeBackward, AnExceptionAboutSomethingElseIsNoHarm) {
+  Program p;
+  const auto root = p.begin_backward(p.tensor());
+  p.op("div", {p.data()}, kNan, {.line = 5, .phase = OpPhase::kBackward});
+  p.judge.backward_raised(root, false, "RuntimeError: second time");
+  EXPECT_TRUE(p.clean());
+}
+
+TEST(JudgeBackward, AnUpdateOfTheProgramsOwnBlamesTheLossBeforeItsGradient) {
+  Program p;
+  Leaf w = p.parameter("w", false);
+  Tensor loss = p.op("log", {p.data()}, kInf, {.line = 3, .grad = true});
+  const auto root = p.begin_backward(loss);
+  Tensor slope = p.op("div", {p.data()}, kInf, {.line = 3, .phase = OpPhase::kBackward});
+  p.set_grad(w, slope);
+  p.judge.backward_ended(root, p.leaves());
+  p.inplace("sub_", w.data, {slope}, kInf, {.line = 9}, Target::kParameter, "w");
+  EXPECT_EQ(p.verdict(), "log:3 by parameter");
+}
+
+TEST(JudgeBackward, StepsWithoutAnOptimizerAreCompletedBackwards) {
+  Program p;
+  const auto root = p.begin_backward(p.tensor());
+  EXPECT_EQ(p.judge.current_step(), 0);
+  p.judge.grad_ended(root, {});
+  EXPECT_EQ(p.judge.current_step(), 1);
+}
+
 }  // namespace
 }  // namespace nanscope::test

@@ -263,8 +263,9 @@ void Call::judge_writes() {
   for (const OpRecord::Write& write : record_.writes) {
     if (write.target == Target::kNone || !gained(write)) continue;
     const Harmed kind = write.target == Target::kParameter ? Harmed::kParameter : Harmed::kBuffer;
-    state_.verdicts.harm({kind, state_.blame_tensor(write.state, record_.place), record_.place,
-                          write.target_name, "", std::nullopt});
+    std::vector<EventId> events = state_.blame_tensor(write.state, record_.place);
+    state_.add_losses_behind(events);
+    state_.verdicts.harm({kind, events, record_.place, write.target_name, "", std::nullopt});
   }
 }
 

@@ -90,6 +90,20 @@ void Judge::State::forget_gradients(const std::function<bool(TensorId)>& gone) {
   });
 }
 
+void Judge::State::add_losses_behind(std::vector<EventId>& ids) {
+  if (!roots_pending) return;
+  poll_roots();
+  const std::vector<Blamed> origins = blame(ids, events);
+  for (const Root& root : roots) {
+    if (!root.pending() || root.open) continue;
+    const bool made_by_it = std::any_of(origins.begin(), origins.end(), [&](const Blamed& origin) {
+      return origin.id() >= root.first_event &&
+             origin.source->view.place.phase == OpPhase::kBackward;
+    });
+    if (made_by_it) ids.insert(ids.end(), root.events.begin(), root.events.end());
+  }
+}
+
 void Judge::State::close(Root& root, Fate what) {
   root.done = true;
   fate(root.events, what);

@@ -23,6 +23,7 @@ struct Delivered {
 // A backward() or autograd.grad() call.
 struct Root {
   Judge::RootId id = 0;
+  EventId first_event = 0;  // events from here on were made after it began
   std::vector<EventId> events;                    // of the roots that were bad
   std::vector<EventId> swallowed;                 // absorbed Infs that reached a root
   std::vector<EventId> bad;                       // of the gradients that came out bad
@@ -63,6 +64,7 @@ struct Judge::State {
                          std::span<const std::uint32_t> way);
   void backward_ended(RootId id, std::span<const LeafGrad> leaves);
   void grad_ended(RootId id, std::span<const TensorState> results);
+  void backward_raised(RootId id, bool about_nan, const std::string& text);
   void delivered_well(const Root& root);
   [[nodiscard]] Root* find_root(RootId id);
   void make_room_for_roots();
@@ -89,6 +91,9 @@ struct Judge::State {
   void settle_dead(std::optional<std::uint32_t> line);
   void zeroed(const OpRecord& record);
   void forget_gradients(const std::function<bool(TensorId)>& gone);
+  // Bad losses whose backward made what these values come from: the update of an optimizer that
+  // is not torch's, or that calls backward inside its step, shows only when it has written.
+  void add_losses_behind(std::vector<EventId>& ids);
   void close(Root& root, Fate what);
   void forget_done_roots();
   [[nodiscard]] bool awaits_gradients() const { return roots_pending || !pending.empty(); }
@@ -138,6 +143,7 @@ struct Judge::State {
   std::map<std::uint32_t, std::int64_t> longest;  // the longest run that was recovered from
   std::unordered_set<std::uint32_t> way;          // lines on the way to a healthy root
   std::unordered_set<EventId> rooted;             // absorbed Infs that have reached a root
+  bool step_skipped = false;
   std::int64_t backwards = 0;
   std::int64_t backwards_ended = 0;
   std::int64_t optimizers = 0;

@@ -21,8 +21,8 @@ bool delivers_to(const Root& root, std::span<const LeafGrad> params) {
 void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
                                const Place& place) {
   poll();
-  if (found_inf) return;  // a fused optimizer skips it
-  ++optimizer_steps;
+  step_skipped = found_inf;  // a fused optimizer skips it
+  if (found_inf) return;
   Harm harm{Harmed::kLoss, {}, place, "", "", std::nullopt};
   bool any = false;
   for (const LeafGrad& param : params) {
@@ -63,6 +63,7 @@ void Judge::State::step_ended(std::span<const Held> bad_state, const Place& plac
     const std::vector<EventId> ids = blame_tensor(held.state, place);
     harm.events.insert(harm.events.end(), ids.begin(), ids.end());
   }
+  if (!step_skipped) ++optimizer_steps;
   if (!harm.events.empty()) verdicts.harm(harm);
 }
 

@@ -134,5 +134,18 @@ TEST(JudgeScaler, TheScalersOwnCheckIsNoGuard) {
   EXPECT_TRUE(p.clean());
 }
 
+TEST(JudgeStep, AStepCountsWhenItIsDone) {
+  Program p;
+  Leaf w = p.parameter();
+  p.judge.optimizer_made();
+  p.backward(p.tensor(), w, p.tensor());
+  p.judge.step_begins(p.leaves(), false, Program::at(80));
+  EXPECT_EQ(p.judge.current_step(), 0);
+  p.judge.step_ended({}, Program::at(80));
+  EXPECT_EQ(p.judge.current_step(), 1);
+  p.step(80, /*found_inf=*/true);  // a fused optimizer skipped it
+  EXPECT_EQ(p.judge.current_step(), 1);
+}
+
 }  // namespace
 }  // namespace nanscope::test
