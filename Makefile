@@ -23,6 +23,7 @@ demo: build ## a small VAE trains until a realistic bug bites; nanscope says whe
 	@scripts/demo.sh
 
 test: build ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
+	@scripts/setup_packages.sh
 	build/nanscope_tests --gtest_brief=1
 	$(python) -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
