@@ -3,6 +3,7 @@
 A name proves nothing: a path with `/torch/` in it need not be torch's. A file is a library's if it
 really lies (symbolic links followed) in the standard library, in a site-packages folder, in the
 package of the torch that is loaded or in nanscope itself. So an editable install is the user's.
+A file that a library generated for itself in the temporary folder is the library's.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def is_user_code(filename: str, main_file: str | None = None) -> bool:
     if key not in _known:
         real = _real(filename)
         is_main = main_file is not None and real == _real(main_file)
-        _known[key] = is_main or not _is_library(real)
+        _known[key] = is_main or not (_is_library(real) or _is_generated(real))
     return _known[key]
 
 
@@ -105,6 +106,32 @@ def _is_library(real: str) -> bool:
     if has_torch not in _folders:
         _folders[has_torch] = _library_folders()
     return any(_is_below(real, folder) for folder in _folders[has_torch])
+
+
+def _is_generated(real: str) -> bool:
+    """Code that a library wrote into the temporary folder and loaded from there by hand, under a
+    name that no import would find: torch_geometric does so. (A notebook's cells have names in
+    that folder too, but no files.)
+    """
+    import tempfile
+
+    if not _is_below(real, os.path.realpath(tempfile.gettempdir())) or not os.path.exists(real):
+        return False
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if (
+            isinstance(file, str)
+            and name not in ("__main__", "__mp_main__")
+            and _real(file) == real
+        ):
+            return not any(real.startswith(path) for path in _import_paths(name))
+    return False
+
+
+def _import_paths(name: str) -> list[str]:
+    """Where `import name` would find its file, without the suffix."""
+    parts = name.split(".")
+    return [os.path.join(os.path.realpath(entry), *parts) for entry in sys.path]
 
 
 def _library_folders() -> set[str]:

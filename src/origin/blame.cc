@@ -165,7 +165,10 @@ std::vector<Blamed> blame(std::span<const EventId> ids, const Events& events) {
   for (const EventId id : ids) {
     const Event* event = events.find(id);
     if (event == nullptr) continue;
-    for (const OriginRef& ref : origins_of(*event, event->kinds.nan)) add_once(all, resolve(ref));
+    for (const bool nan : {true, false}) {
+      if (nan ? !event->kinds.nan : !event->kinds.inf) continue;
+      for (const OriginRef& ref : origins_of(*event, nan)) add_once(all, resolve(ref));
+    }
   }
   std::stable_sort(all.begin(), all.end(), [](const Blamed& a, const Blamed& b) {
     return a.last_resort() != b.last_resort() ? b.last_resort() : a.id() < b.id();

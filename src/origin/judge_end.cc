@@ -61,7 +61,10 @@ void End::exception() {
   if (!ending_.exception) return;
   Harm harm{Harmed::kException, {}, ending_.place, "", ending_.text, std::nullopt};
   for (const TensorState& local : ending_.locals) {
-    if (local.kinds.any()) append(harm.events, state_.blame_tensor(local, ending_.place));
+    if (!local.kinds.any()) continue;
+    const std::vector<EventId> ids = state_.blame_tensor(local, ending_.place);
+    const auto held = [&](const Event& event) { return merely_held(event); };
+    if (!state_.all_events(ids, held)) append(harm.events, ids);
   }
   if (!harm.events.empty()) state_.verdicts.harm(harm);
 }
@@ -77,9 +80,16 @@ void End::losses() {
   }
 }
 
-// A loss the program tested, whose gradients an optimizer still has: a skipped step.
+// A loss the program tested, whose gradients an optimizer still has: a skipped step. Or one of
+// autograd.grad() that the program tested, or what came of it: a proposal it rejected.
 bool End::handled(const Root& root) const {
-  if (ending_.abnormal || !root.grads) return false;
+  if (ending_.abnormal) return false;
+  if (root.of_grad) {
+    const auto known = [](const Event& event) { return event.known; };
+    return state_.all_events(root.events, known) ||
+           (!root.bad.empty() && state_.all_events(root.bad, known));
+  }
+  if (!root.grads) return false;
   if (!state_.all_events(root.events, [](const Event& event) { return event.tested; }))
     return false;
   return std::any_of(ending_.leaves.begin(), ending_.leaves.end(), [&](const LeafGrad& leaf) {
@@ -149,7 +159,10 @@ void End::lost_gradients(Harm& harm) {
     if (gradient.leaf.value != 0 && !gradient.leaf_died) continue;
     const bool repaired = state_.all_events(
         gradient.events, [](const Event& event) { return event.repaired || event.replaced; });
-    if (repaired || handled(gradient)) {
+    const bool rejected =
+        gradient.leaf.value == 0 && !ending_.abnormal &&
+        state_.all_events(gradient.events, [](const Event& event) { return event.known; });
+    if (repaired || rejected || handled(gradient)) {
       state_.fate(gradient.events, Fate::kHandled);
       continue;
     }

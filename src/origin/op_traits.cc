@@ -45,7 +45,7 @@ constexpr Family kFamilies[] = {
      "_foreach_div _foreach_div_ _foreach_reciprocal _foreach_reciprocal_"},
     {&OpTraits::is_log,
      "log log_ log2 log2_ log10 log10_ log1p log1p_ logit logit_ xlogy xlogy_ special_xlog1py"},
-    {&OpTraits::looks_through, "abs abs_ clone _to_copy copy_"},
+    {&OpTraits::looks_through, "abs abs_ clone _to_copy copy_ fill fill_"},
     {&OpTraits::reads_host, "_local_scalar_dense"},
     {&OpTraits::zeroes, "zero_ _foreach_zero_"},
 };

@@ -10,6 +10,7 @@ import textwrap
 import time
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -446,3 +447,21 @@ def test_display_path(tmp_path, monkeypatch):
     assert source.display_path("<string>") == "<string>"
     monkeypatch.setattr(stack, "START_DIRECTORY", None)
     assert source.display_path("/x/b.py") == "/x/b.py"
+
+
+def test_code_a_library_generated_is_the_librarys(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path / "project"))
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "helpers.py").write_text("")
+    (tmp_path / "some.lib_generated_x7.py").write_text("")
+    for name, file in {
+        "some.lib_generated": "some.lib_generated_x7.py",
+        "helpers": "project/helpers.py",
+    }.items():
+        module = ModuleType(name)
+        module.__file__ = str(tmp_path / file)
+        monkeypatch.setitem(sys.modules, name, module)
+    assert not source.is_user_code(str(tmp_path / "some.lib_generated_x7.py"))
+    assert source.is_user_code(str(tmp_path / "project" / "helpers.py"))
+    assert source.is_user_code(str(tmp_path / "ipykernel_1" / "2.py"))
