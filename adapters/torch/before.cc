@@ -11,6 +11,7 @@ namespace {
 // An update of a large parameter keeps no copy: what breaks it are its other operands.
 constexpr std::size_t kMostOfUpdate = 16 << 10;
 constexpr std::size_t kMostOfOperand = 64 << 20;
+constexpr std::size_t kMostScattered = 64 << 10;  // a diagonal: mostly gaps
 constexpr std::size_t kMostSpare = 1 << 20;  // of a copy, kept for the next
 
 // Dividing by an ordinary number breaks nothing that the result does not show.
@@ -31,7 +32,8 @@ void keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument, int 
   const std::size_t size = range.hi - range.lo;
   const bool update = hook.info.name == "aten::addcdiv_";
   const std::size_t most = update ? kMostOfUpdate : kMostOfOperand;
-  if (size > most || size > 2 * impl.numel() * impl.itemsize()) return;
+  const bool scattered = size > 2 * impl.numel() * impl.itemsize();
+  if (size > (scattered ? kMostScattered : most)) return;
   before.copy.argument = argument;
   before.copy.item = item;
   const auto* data = static_cast<const std::byte*>(data_of(impl));

@@ -58,11 +58,15 @@ Tensors parameters_of(nb::handle optimizer) {
 NamedTensors state_in(nb::handle optimizer) {
   NamedTensors tensors;
   nb::object state = optimizer.attr("state");
-  for (nb::handle entry : nb::object(state.attr("values")())) {
+  for (nb::handle item : nb::object(state.attr("items")())) {
+    const nb::object parameter = item[0];
+    const nb::object entry = item[1];
     if (!nb::isinstance<nb::dict>(entry)) continue;
-    for (auto [name, value] : nb::borrow<nb::dict>(entry)) {
-      if (is_tensor(value))
-        tensors.emplace_back(nb::cast<std::string>(nb::str(name)), unwrap(value));
+    for (auto [key, value] : nb::borrow<nb::dict>(entry)) {
+      if (!is_tensor(value)) continue;
+      std::string name = nb::cast<std::string>(nb::str(key));
+      if (is_tensor(parameter)) name += " of " + TorchWorld::number_of(unwrap(parameter));
+      tensors.emplace_back(std::move(name), unwrap(value));
     }
   }
   return tensors;

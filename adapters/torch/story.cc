@@ -157,6 +157,10 @@ Finding begin_finding(const EventView& event) {
 
 // The judge knows storages by number; the living modules know their names.
 std::optional<std::string> name_of_target(const std::string& number) {
+  if (const std::size_t of = number.find(" of #"); of != std::string::npos) {  // optimizer state
+    const auto owner = name_of_target(number.substr(of + 4));
+    return number.substr(0, of) + (owner ? " of " + *owner : "");
+  }
   if (!number.starts_with('#')) return number.empty() ? std::nullopt : std::optional(number);
   if (name_function == nullptr) return std::nullopt;
   try {

@@ -18,12 +18,11 @@ void keep_small(Map& map, Expired expired) {
   if (map.size() >= kMostHeld) std::erase_if(map, expired);
 }
 
-// What a name is made of at the end, when the modules can be asked.
-std::string name_for(const at::Tensor& tensor) {
+}  // namespace
+
+std::string TorchWorld::number_of(const at::Tensor& tensor) {
   return "#" + std::to_string(storage_id(*tensor.unsafeGetTensorImpl()).value);
 }
-
-}  // namespace
 
 void TorchWorld::hold(StorageId storage) {
   if (storage.value == 0) return;
@@ -45,7 +44,7 @@ bool TorchWorld::alive(StorageId storage) {
 LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   LeafGrad told;
   told.leaf = tensor_id(leaf);
-  told.name = name_for(leaf);
+  told.name = number_of(leaf);
   const at::Tensor& grad = leaf.grad();
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });

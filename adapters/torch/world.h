@@ -29,6 +29,9 @@ class TorchWorld final : public World {
   void register_target(const at::Tensor& tensor, Target target);
   [[nodiscard]] Target target_of(const at::Tensor& tensor);
 
+  // "#1234", by which a tensor goes until its name can be asked of the living modules.
+  [[nodiscard]] static std::string number_of(const at::Tensor& tensor);
+
   // Forgets gradients that died. Only while the judge awaits none: their addresses are then free
   // to be used again.
   void tidy();

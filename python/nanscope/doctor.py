@@ -9,7 +9,7 @@ import sys
 from nanscope import support
 
 NOT_WATCHED = (
-    "float8 results, sparse, quantized and nested tensors, other devices than the CPU, "
+    "float8 and quantized tensors, other devices than the CPU, "
     "regions compiled by torch.compile, and other processes"
 )
 

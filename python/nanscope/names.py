@@ -153,7 +153,10 @@ def _reader(
     numbers = any(argument.number for argument in arguments)
     # An op of two operands that got one tensor got a number too. What is saved proves nothing.
     alone = kernel in _SYMMETRIC and len(tensors & {"self", "other"}) == 1 and not is_saved
-    orders = _signatures(op, tensors) or [list(dict.fromkeys(a.schema_name for a in arguments))]
+    # A node may save results under names of their own: eigh's `eigenvalues` are no argument.
+    orders = _signatures(op, set() if is_saved else tensors)
+    if not orders and not is_saved:
+        orders = [list(dict.fromkeys(a.schema_name for a in arguments))]
     variables = Variables(values or {})
     transposed = arguments[-1].transposed if arguments else None
     return Reader(source, kernel, orders, numbers or alone, transposed, callee, variables)

@@ -57,9 +57,21 @@ def split_stack(
     shown = visible(frames)
     if not shown:
         return None, None
-    mine = (i for i in shown if _is_users(frames[i][0], main_file))
+    mine = (i for i in shown if _is_users(frames[i][0], main_file) and not _is_compiled(frames, i))
     site = next(mine, shown[-1])
     return site, shown[0] if shown[0] != site else None
+
+
+def _is_compiled(frames: Sequence[Frame], i: int) -> bool:
+    """What torch.compile made of a function: its instructions have lost their lines. The compiler
+    called it, and it calls the compiled graph.
+    """
+    around = frames[i - 1 : i] + frames[i + 1 : i + 2] if i > 0 else []
+    return len(around) == 2 and all(_is_compiler(code.co_filename) for code, _ in around)
+
+
+def _is_compiler(filename: str) -> bool:
+    return os.path.join("torch", "_dynamo", "") in filename and _is_library(_real(filename))
 
 
 def visible(frames: Sequence[Frame]) -> list[int]:

@@ -118,7 +118,7 @@ std::string harm_text(const Harm& harm) {
     case HarmKind::kBuffer:
       return of("the buffer", "a buffer") + " became non-finite";
     case HarmKind::kOptimizerState:
-      return of("the optimizer's state of", "the optimizer's state") + " became non-finite";
+      return of("the optimizer's state", "the optimizer's state") + " became non-finite";
     case HarmKind::kException:
       return text.empty() ? "an exception was raised" : "exception: " + text;
     case HarmKind::kGuard:

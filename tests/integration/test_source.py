@@ -465,3 +465,13 @@ def test_code_a_library_generated_is_the_librarys(tmp_path, monkeypatch):
     assert not source.is_user_code(str(tmp_path / "some.lib_generated_x7.py"))
     assert source.is_user_code(str(tmp_path / "project" / "helpers.py"))
     assert source.is_user_code(str(tmp_path / "ipykernel_1" / "2.py"))
+
+
+def test_a_function_that_was_compiled_is_no_site():
+    import torch
+
+    compiler = os.path.join(os.path.dirname(torch.__file__), "_dynamo", "eval_frame.py")
+    names = ["<eval_with_key>.1", compiler, "/home/me/train.py", compiler, "/home/me/main.py"]
+    frames = [(compile("", name, "exec"), 0) for name in names]
+    assert split_stack(frames) == (4, 0)
+    assert split_stack(frames[2:]) == (0, None)
