@@ -154,7 +154,7 @@ def _reader(
     # An op of two operands that got one tensor got a number too. What is saved proves nothing.
     alone = kernel in _SYMMETRIC and len(tensors & {"self", "other"}) == 1 and not is_saved
     # A node may save results under names of their own: eigh's `eigenvalues` are no argument.
-    orders = _signatures(op, set() if is_saved else tensors)
+    orders = _signatures(op, tensors, some=is_saved)
     if not orders and not is_saved:
         orders = [list(dict.fromkeys(a.schema_name for a in arguments))]
     variables = Variables(values or {})
@@ -162,8 +162,10 @@ def _reader(
     return Reader(source, kernel, orders, numbers or alone, transposed, callee, variables)
 
 
-def _signatures(op: str, tensors: set[str]) -> list[list[str]]:
-    """The positional parameters of every overload that takes these tensors; [] without torch."""
+def _signatures(op: str, tensors: set[str], some: bool) -> list[list[str]]:
+    """The positional parameters of every overload that takes these tensors, or some of them; []
+    without torch.
+    """
     torch = sys.modules.get("torch")
     if torch is None:
         return []
@@ -171,7 +173,8 @@ def _signatures(op: str, tensors: set[str]) -> list[list[str]]:
     found = []
     for schema in torch._C._jit_get_schemas_for_operator(name if "::" in name else f"aten::{name}"):
         takes = {a.name for a in schema.arguments if "Tensor" in str(a.type)}
-        if tensors <= takes and overload in ("", schema.overload_name):
+        fits = bool(tensors & takes) if some else tensors <= takes
+        if fits and overload in ("", schema.overload_name):
             found.append([a.name for a in schema.arguments if not a.kwarg_only])
     return found
 
