@@ -155,8 +155,8 @@ def _reader(
     alone = kernel in _SYMMETRIC and len(tensors & {"self", "other"}) == 1 and not is_saved
     # A node may save results under names of their own: eigh's `eigenvalues` are no argument.
     orders = _signatures(op, tensors, some=is_saved)
-    if not orders and not is_saved:
-        orders = [list(dict.fromkeys(a.schema_name for a in arguments))]
+    if not orders:
+        orders = [["self"] if is_saved else list(dict.fromkeys(a.schema_name for a in arguments))]
     variables = Variables(values or {})
     transposed = arguments[-1].transposed if arguments else None
     return Reader(source, kernel, orders, numbers or alone, transposed, callee, variables)
