@@ -29,6 +29,8 @@ class TorchWorld final : public World {
   void register_target(const at::Tensor& tensor, Target target);
   [[nodiscard]] Target target_of(const at::Tensor& tensor);
 
+  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
+
   // Every leaf seen that is alive.
   [[nodiscard]] std::vector<at::Tensor> live_leaves();
 

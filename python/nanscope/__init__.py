@@ -1,5 +1,9 @@
 """nanscope finds the first operation that made a NaN or Inf in a PyTorch program, and says why."""
 
+from nanscope.errors import NonFiniteError
+
+__all__ = ["NonFiniteError"]
+
 
 def __getattr__(name: str) -> str:
     # Asked for by few; the shared library is not loaded for it at import.

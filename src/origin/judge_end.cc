@@ -103,6 +103,7 @@ void End::gradients() {
 void End::held_gradients(Harm& harm) {
   for (const LeafGrad& leaf : ending_.leaves) {
     if (leaf.grad.value == 0 || !leaf.state.kinds.any()) continue;
+    if (state_.inherited(state_.ledger.events_of(leaf.state))) continue;
     if (handled(leaf)) {
       state_.fate(state_.ledger.events_of(leaf.state), Fate::kHandled);
       continue;
@@ -138,7 +139,8 @@ void End::results_of_grad(Harm& harm) {
     const std::vector<EventId> ids = state_.ledger.events_of(result);
     const bool cleaned =
         !ids.empty() && state_.all_events(ids, [](const Event& event) { return event.replaced; });
-    if (!cleaned) append(harm.events, state_.blame_tensor(result, ending_.place));
+    if (!cleaned && !state_.inherited(ids))
+      append(harm.events, state_.blame_tensor(result, ending_.place));
   }
 }
 
@@ -230,7 +232,7 @@ void End::keep(const Held& held) {
     return protected_from_harm(event) || event.sort == EventSort::kDeclared ||
            event.sort == EventSort::kUninitialised;
   });
-  if (excused) return;
+  if (excused || state_.inherited(ids)) return;
   state_.verdicts.harm({Harmed::kKept, state_.blame_tensor(held.state, ending_.place),
                         ending_.place, held.name, "", held.state.kinds});
 }
