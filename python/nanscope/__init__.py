@@ -1,8 +1,8 @@
 """nanscope finds the first operation that made a NaN or Inf in a PyTorch program, and says why."""
 
-from nanscope.errors import NonFiniteError
+from nanscope.errors import ChildStop, NonFiniteError, Stop
 
-__all__ = ["NonFiniteError"]
+__all__ = ["ChildStop", "NonFiniteError", "Stop"]
 
 
 def __getattr__(name: str) -> str:

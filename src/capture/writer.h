@@ -43,7 +43,7 @@ class CaptureWriter {
   [[nodiscard]] Status finish();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] bool exists() const { return fd_ >= 0 || finished_; }
+  [[nodiscard]] bool exists() const { return size_ > 0; }
 
  private:
   CaptureWriter(std::string path, bool overwrite);

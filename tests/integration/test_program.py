@@ -154,6 +154,19 @@ def test_pyc(place):
     compare(place, {"b.pyc": (place / "b.pyc").read_bytes()}, ["b.pyc"])
 
 
+def test_a_working_directory_that_is_gone(place):
+    text = "import os, sys\nprint(sys.path[0], __file__)\nprint(os.path.exists('.'))\n"
+    write(place, {"a.py": text})
+    outs = []
+    for launcher in (PYTHON, WATCHED):
+        (place / "gone").mkdir()
+        script = 'cd gone && rmdir ../gone && exec "$@"'
+        command = ["sh", "-c", script, "sh", *launcher, str(place / "a.py")]
+        outs.append(subprocess.run(command, cwd=place, capture_output=True, timeout=120))
+    assert outs[0].stdout == outs[1].stdout and outs[0].returncode == outs[1].returncode == 0
+    assert outs[0].stderr == outs[1].stderr
+
+
 def test_symlinked_script(place):
     write(place, {"d/a.py": "import b\n" + WORLD, "d/b.py": ""})
     (place / "link.py").symlink_to("d/a.py")
