@@ -70,3 +70,12 @@ def run_plain(script: Path, folder: Path) -> subprocess.CompletedProcess:
         text=True,
         timeout=300,
     )
+
+
+def read_capture(path: Path) -> list[dict]:
+    """The findings of a capture, by `nanscope dump`; it must be readable, if cut off."""
+    command = [NANSCOPE, "dump", path.name]
+    done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    return [record["payload"] for record in records if record["type"] == "finding"]

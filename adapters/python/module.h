@@ -6,5 +6,6 @@
 namespace nanscope::python {
 
 void add_command_line(nanobind::module_& module);
+void add_running(nanobind::module_& module);
 
 }  // namespace nanscope::python

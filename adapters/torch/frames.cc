@@ -182,6 +182,8 @@ StackInfo describe(const _PyInterpreterFrame* frame) {
 }
 
 StackId intern(const _PyInterpreterFrame* innermost, std::uint64_t hash) {
+  // A thread that asks for the GIL now would be ended here, inside noexcept code.
+  if (_Py_IsFinalizing()) return 0;
   const PyGILState_STATE gil = PyGILState_Ensure();
   Tables& all = tables();
   StackId id = 0;
@@ -251,5 +253,7 @@ std::vector<RawFrame> frames_of(StackId stack) {
 }
 
 std::uint64_t stacks_lost() noexcept { return tables().lost; }
+
+std::unique_lock<std::mutex> pause_frames() { return std::unique_lock(tables().lock); }
 
 }  // namespace nanscope::torch_adapter

@@ -223,6 +223,7 @@ void destroy_result(const Hook& hook, void* result) {
 }  // namespace
 
 void tell_hit(Hook& hook, Call& call, void* result, const Before* before) {
+  if (!watching) return;  // a thread that outlived the judgement
   const Busy busy;
   const WithoutGil without_gil;
   Recorder recorder(hook, call, result, before);
@@ -248,6 +249,7 @@ void stop(const Hook& hook, const Call& call, void* result) {
 }
 
 void tell_raised(Hook& hook, Call& call, const Before* before) noexcept {
+  if (!watching) return;
   try {
     const Busy busy;
     const WithoutGil without_gil;

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -67,5 +68,6 @@ Installed install_hooks();
 // Wraps what other libraries registered since. At a quiet moment: a step boundary.
 int sweep_new_ops();
 [[nodiscard]] bool has_new_ops() noexcept;
+[[nodiscard]] std::unique_lock<std::mutex> pause_new_ops();  // for a fork
 
 }  // namespace nanscope::torch_adapter

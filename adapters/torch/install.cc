@@ -335,6 +335,8 @@ Installed install_hooks() {
 
 bool has_new_ops() noexcept { return pending_count.load(std::memory_order_relaxed) != 0; }
 
+std::unique_lock<std::mutex> pause_new_ops() { return std::unique_lock(pending_lock); }
+
 int sweep_new_ops() {
   std::vector<c10::OperatorName> names;
   {

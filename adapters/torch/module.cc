@@ -8,6 +8,7 @@
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 
+#include "adapters/python/native.h"
 #include "frames.h"
 #include "hook.h"
 #include "moments.h"
@@ -20,6 +21,7 @@
 #include "watcher.h"
 
 namespace nb = nanobind;
+using nanscope::python::Native;
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -133,6 +135,7 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
       grad_ended(root, result.is_none() ? Tensors{} : tensors_in(result));
     }
     if (has_new_ops()) sweep_new_ops();
+    stop_after_steps();
   });
   return result;
 }
@@ -154,6 +157,7 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   guarded([&] {
     step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : state_in(optimizer));
     if (has_new_ops()) sweep_new_ops();
+    stop_after_steps();
   });
 }
 
@@ -186,6 +190,11 @@ Ended ended_from(const std::string& word) {
   return word == "stopped" ? Ended::kStopped : Ended::kNormally;
 }
 
+OnError on_error_from(const std::string& word) {
+  if (word == "go_on") return OnError::kGoOn;
+  return word == "raise" ? OnError::kRaise : OnError::kStop;
+}
+
 nb::dict finish(int status, const std::string& ended,
                 const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also,
                 bool verbose, bool color) {
@@ -197,7 +206,7 @@ nb::dict finish(int status, const std::string& ended,
   told["error"] = error_found();
   told["json"] = json_report(end.capture);
   told["text"] = text_report(end.capture, TextOptions{.color = color, .verbose = verbose});
-  told["capture"] = end.capture_path;
+  told["capture"] = Native{end.capture_path};
   told["complaints"] = end.complaints;
   return told;
 }
@@ -209,29 +218,42 @@ NB_MODULE(_torch, module) {
   using namespace nanscope;
   using namespace nanscope::torch_adapter;
 
-  module.def("configure",
-             [](nb::object is_user_code, nb::object optimizer, const std::string& torch_folder,
-                nb::object describe, nb::object name, nb::object stop) {
-               configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
-               configure_story(describe.ptr(), name.ptr());
-               configure_stop(stop.ptr());
-             });
+  nb::set_leak_warnings(false);  // the hooks live as long as the process
+  module.def("configure", [](nb::object is_user_code, nb::object optimizer,
+                             const std::string& torch_folder, nb::object describe, nb::object name,
+                             nb::object exception_for, std::int64_t steps) {
+    configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
+    configure_story(describe.ptr(), name.ptr());
+    configure_stop(exception_for.ptr(), steps);
+  });
   module.def("install", [] {
     const Installed counts = install_hooks();
     return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
   });
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
-  module.def("begin",
-             [](const std::string& capture, bool overwrite, bool keep_capture, bool keep_going,
-                const std::vector<std::string>& argv, const std::string& python,
-                const std::string& torch, const std::string& host, std::int64_t pid) {
-               SessionOptions options{capture, overwrite, keep_capture, keep_going, {}};
-               options.program.argv = argv;
-               options.program.python = python;
-               options.program.torch = torch;
-               options.program.host = host;
-               options.program.pid = pid;
-               begin_session(std::move(options));
+  module.def("begin", [](const Native& capture, bool overwrite, bool keep_capture,
+                         const std::string& on_error, bool strict, const Native& news,
+                         const std::vector<Native>& argv, const std::string& python,
+                         const std::string& torch, const Native& host, std::int64_t pid) {
+    SessionOptions options;
+    options.capture_path = capture.bytes;
+    options.overwrite = overwrite;
+    options.keep_capture = keep_capture;
+    options.on_error = on_error_from(on_error);
+    options.strict = strict;
+    options.news = news.bytes;
+    for (const Native& argument : argv) options.program.argv.push_back(argument.bytes);
+    options.program.python = python;
+    options.program.torch = torch;
+    options.program.host = host.bytes;
+    options.program.pid = pid;
+    begin_session(std::move(options));
+  });
+  module.def("fork_begins", &fork_begins);
+  module.def("fork_ended", &fork_ended);
+  module.def("fork_ended_in_child",
+             [](const Native& capture, const Native& news, std::int64_t pid) {
+               return fork_ended_in_child(capture.bytes, news.bytes, pid);
              });
   module.def("take_engine", [](nb::object original, nb::object before) {
     engine = new nb::object(std::move(original));
@@ -253,6 +275,9 @@ NB_MODULE(_torch, module) {
     if (!watching || !is_tensor(tensor)) return;
     guarded([&] { host_read(unwrap(tensor), true); });
     Watcher::get().forget_allocation(unwrap(tensor));
+  });
+  module.def("handed_over", [](nb::handle tensor) {
+    if (watching && is_tensor(tensor)) guarded([&] { handed_over(unwrap(tensor)); });
   });
   module.def(
       "register_parameter",
@@ -283,7 +308,7 @@ NB_MODULE(_torch, module) {
   });
   module.def("error_found", &error_found);
   module.def("stops", &stops);
-  module.def("steps", [] { return Watcher::get().judge.steps(); });
+  module.def("finding_json", &finding_json);
   module.def("counters", [] {
     const Counters counters = Watcher::get().counters();
     return nb::make_tuple(counters.ops, counters.bytes);

@@ -187,6 +187,14 @@ void host_read(const at::Tensor& tensor, bool decides) {
   tell([&] { watcher().judge.host_read(state, decides, place); });
 }
 
+void handed_over(const at::Tensor& tensor) {
+  if (this_thread().busy || !is_suspect(tensor)) return;
+  const TensorState state = state_of(tensor);
+  if (!state.kinds.any()) return;
+  const Place place = current_place();
+  tell([&] { watcher().judge.handed_over(state, place); });
+}
+
 void program_ended(const End& end) {
   Ending ending;
   ending.exception = end.exception;

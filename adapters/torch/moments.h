@@ -28,6 +28,9 @@ void gradients_dropped(const Tensors& parameters);
 
 void host_read(const at::Tensor& tensor, bool decides);
 
+// A tensor is pickled for another process.
+void handed_over(const at::Tensor& tensor);
+
 struct End {
   bool exception = false;
   int status = 0;

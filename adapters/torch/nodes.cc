@@ -110,6 +110,8 @@ NodeInfo current_node() {
   return info;
 }
 
+std::unique_lock<std::mutex> pause_nodes() { return std::unique_lock(rings_lock); }
+
 std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::size_t limit) {
   std::vector<at::Tensor> leaves;
   walk(roots, limit, [&](Node& node) {

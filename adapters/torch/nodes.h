@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct NodeInfo {
   StackId forward = 0;   // where the node was made; 0 if not known
 };
 [[nodiscard]] NodeInfo current_node();
+
+[[nodiscard]] std::unique_lock<std::mutex> pause_nodes();  // for a fork
 
 // The leaves a backward from these roots can reach. Walks at most `limit` nodes.
 [[nodiscard]] std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots,

@@ -1,11 +1,15 @@
 #include "session.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
 
 #include "capture/writer.h"
 #include "frames.h"
+#include "report/json.h"
 #include "story.h"
 #include "tensors.h"
 #include "watcher.h"
@@ -17,6 +21,7 @@ struct Session {
   std::mutex lock;
   SessionOptions options;
   std::optional<CaptureWriter> writer;
+  std::optional<Error> no_writer;  // why there is none
   std::vector<Finding> findings;
   std::vector<std::string> complaints;
 };
@@ -35,11 +40,33 @@ void complain(Session& all, const Error& error) {
   }
 }
 
+// Written by children only: the process that began the run reads it when it ends.
+void announce(const Session& all) {
+  if (all.options.news.empty()) return;
+  const int fd = ::open(all.options.news.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return;  // the run is gone; the capture is there
+  const std::string path =
+      all.writer && all.writer->exists() ? all.writer->path() : std::string("-");
+  const std::string line = std::to_string(all.options.program.pid) + " " + path + "\n";
+  const auto written = ::write(fd, line.data(), line.size());
+  (void)written;
+  ::close(fd);
+}
+
+// The first thing to do on this thread when it is back from the judge. An exception of the
+// program's own is on its way already.
+void want_stop(const Session& all, const Verdict& verdict, std::size_t finding) {
+  if (all.options.on_error == OnError::kGoOn) return;
+  if (!verdict.harmless && verdict.harm == Harmed::kException) return;
+  this_thread().stop_wanted = true;
+  this_thread().stop_for = finding;
+}
+
 // Called by the judge, on the thread that did harm. The error is on disk before the program runs
 // on.
 void on_verdict(const Verdict& verdict) {
   Session& all = session();
-  if (!all.options.keep_going && error_found()) return;  // the first is the answer
+  if (all.options.on_error == OnError::kStop && error_found()) return;  // the first is the answer
   Finding finding = tell_story(verdict);
   const std::lock_guard guard(all.lock);
   if (all.writer) {
@@ -47,8 +74,31 @@ void on_verdict(const Verdict& verdict) {
     if (!written) complain(all, written.error());
   }
   all.findings.push_back(std::move(finding));
-  if (!all.options.keep_going && verdict.harm != Harmed::kException)
-    this_thread().stop_wanted = true;
+  if (all.findings.size() == 1) announce(all);
+  want_stop(all, verdict, all.findings.size() - 1);
+}
+
+// --raise and --strict guard every step, not the first alone.
+void on_the_same_again(const Verdict& verdict) {
+  Session& all = session();
+  if (all.options.on_error != OnError::kRaise) return;
+  const std::lock_guard guard(all.lock);
+  if (verdict.number < all.findings.size()) want_stop(all, verdict, verdict.number);
+}
+
+// The capture is made when there is something to write.
+void open_writer(Session& all) {
+  all.writer.reset();
+  all.no_writer.reset();
+  if (all.options.capture_path.empty()) return;
+  Result<CaptureWriter> writer =
+      CaptureWriter::create(all.options.capture_path, all.options.overwrite);
+  if (writer) {
+    all.writer.emplace(std::move(writer.value()));
+    (void)all.writer->append(all.options.program);
+  } else {
+    all.no_writer = writer.error();
+  }
 }
 
 Coverage coverage_now(const std::vector<NotWatched>& also) {
@@ -82,17 +132,22 @@ Coverage coverage_now(const std::vector<NotWatched>& also) {
 void begin_session(SessionOptions options) {
   Session& all = session();
   all.options = std::move(options);
-  if (!all.options.capture_path.empty()) {
-    Result<CaptureWriter> writer =
-        CaptureWriter::create(all.options.capture_path, all.options.overwrite);
-    if (writer) {
-      all.writer.emplace(std::move(writer.value()));
-      (void)all.writer->append(all.options.program);
-    } else {
-      complain(all, writer.error());
-    }
-  }
-  Watcher::get().judge.on_error(on_verdict);
+  open_writer(all);
+  if (all.options.strict) Watcher::get().judge.be_strict();
+  Watcher::get().judge.on_error(on_verdict, on_the_same_again);
+}
+
+std::unique_lock<std::mutex> pause_session() { return std::unique_lock(session().lock); }
+
+void session_forked(std::string capture_path, std::string news, std::int64_t pid) {
+  Session& all = session();
+  all.findings.clear();
+  all.complaints.clear();
+  all.options.capture_path = std::move(capture_path);
+  all.options.overwrite = all.options.keep_capture = false;
+  all.options.news = std::move(news);
+  all.options.program.pid = pid;
+  open_writer(all);  // the parent's file is closed here, and goes on there
 }
 
 bool error_found() {
@@ -101,9 +156,21 @@ bool error_found() {
   return !all.findings.empty();
 }
 
+std::string finding_json(std::size_t number) {
+  Session& all = session();
+  const std::lock_guard guard(all.lock);
+  return number < all.findings.size() ? json_finding(all.findings[number]) : "null";
+}
+
 SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatched>& also) {
   Session& all = session();
-  const std::vector<Note> notes = Watcher::get().judge.notes();
+  std::vector<Note> notes;
+  Coverage coverage;
+  {
+    const WithoutGil without_gil;  // a thread may be with the judge, and need Python
+    notes = Watcher::get().judge.notes();
+    coverage = coverage_now(also);
+  }
   std::vector<Finding> told;
   for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i)
     told.push_back(tell_note(notes[i]));
@@ -115,8 +182,10 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
   end.capture.program.ended = ended;
   end.capture.findings = all.findings;
   end.capture.findings.insert(end.capture.findings.end(), told.begin(), told.end());
-  end.capture.coverage = coverage_now(also);
-  if (all.writer && (!all.findings.empty() || all.options.keep_capture)) {
+  end.capture.coverage = std::move(coverage);
+  const bool wanted = !all.findings.empty() || all.options.keep_capture;
+  if (wanted && all.no_writer) complain(all, *all.no_writer);
+  if (wanted && all.writer) {
     auto note = [&](const Status& status) {
       if (!status) complain(all, status.error());
     };

@@ -1,6 +1,8 @@
 // One watched run: findings to the capture as they happen, the whole at the end.
 #pragma once
 
+#include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -8,11 +10,20 @@
 
 namespace nanscope::torch_adapter {
 
+// What happens on the thread that did harm.
+enum class OnError : std::uint8_t {
+  kStop,   // the program is stopped at the first error
+  kGoOn,   // --keep-going
+  kRaise,  // --raise, --strict, --pdb: Python is asked, at every error
+};
+
 struct SessionOptions {
   std::string capture_path;
   bool overwrite = false;
   bool keep_capture = false;  // the user named it: written even without a finding
-  bool keep_going = false;
+  OnError on_error = OnError::kStop;
+  bool strict = false;  // every birth is an error
+  std::string news;     // a file to which a child tells the run of its first finding
   Program program;
 };
 
@@ -27,5 +38,11 @@ struct SessionEnd {
 [[nodiscard]] SessionEnd end_session(int exit_status, Ended ended,
                                      const std::vector<NotWatched>& also_not_watched);
 [[nodiscard]] bool error_found();
+// One finding of this session as JSON, as in the report.
+[[nodiscard]] std::string finding_json(std::size_t number);
+
+// A fork: nobody is inside while the process is copied; the child begins a session of its own.
+[[nodiscard]] std::unique_lock<std::mutex> pause_session();
+void session_forked(std::string capture_path, std::string news, std::int64_t pid);
 
 }  // namespace nanscope::torch_adapter

@@ -23,6 +23,8 @@ struct Described {
   std::vector<Frame> stack;
   std::optional<std::string> module;
   std::vector<std::optional<std::string>> names;
+  std::optional<int> rank;
+  std::optional<int> worker;
 };
 
 template <class T>
@@ -54,6 +56,8 @@ Described read_answer(nb::handle answer) {
                           nb::cast<std::string>(frame[2]), nb::cast<bool>(frame[3])});
   }
   told.module = field<std::optional<std::string>>(answer, "module");
+  told.rank = field<std::optional<int>>(answer, "rank");
+  told.worker = field<std::optional<int>>(answer, "worker");
   told.names = field<std::vector<std::optional<std::string>>>(answer, "names");
   return told;
 }
@@ -146,6 +150,8 @@ Finding begin_finding(const EventView& event) {
   origin.library_site = std::move(told.library_site);
   origin.stack = std::move(told.stack);
   origin.module = std::move(told.module);
+  origin.rank = told.rank;
+  origin.worker = told.worker;
   std::size_t input = 0;
   for (std::size_t i = 0; i < arguments.size() && i < told.names.size(); ++i) {
     if (!arguments[i].shown || input >= finding.inputs.size()) continue;
@@ -187,6 +193,12 @@ Finding tell_story(const Verdict& verdict) {
   Finding finding = begin_finding(verdict.origin);
   finding.level = Level::kError;
   if (verdict.misuse) finding.origin.kind = OriginKind::kBirth;
+  if (verdict.harmless) {
+    const EventView& origin = verdict.origin;
+    finding.chain.push_back(
+        {origin.op->name, finding.origin.site, phase_of(origin), role_of(origin)});
+    return finding;
+  }
   Harm harm;
   harm.kind = static_cast<HarmKind>(verdict.harm);
   harm.step = verdict.place.step;

@@ -30,7 +30,8 @@ void add(Counters& to, const Counters& from) {
   for (std::size_t i = 0; i < std::size(to.unseen); ++i) to.unseen[i] += from.unseen[i];
 }
 
-PyObject* stop_type = nullptr;
+PyObject* exception_for = nullptr;
+std::int64_t most_steps = 0;
 std::atomic<int> stops_thrown{0};
 constexpr std::size_t kMostAllocations = 4096;
 
@@ -144,23 +145,75 @@ std::string disarmed_because() {
   return disarm_reason();
 }
 
-void configure_stop(void* exception_type) {
-  stop_type = static_cast<PyObject*>(exception_type);
-  Py_XINCREF(stop_type);
+std::unique_lock<std::mutex> pause_disarming() { return std::unique_lock(disarm_lock); }
+
+std::unique_lock<std::mutex> pause_threads() { return std::unique_lock(threads_lock); }
+
+void count_anew() {
+  threads() = {&this_thread()};
+  of_ended_threads() = {};
+  this_thread().counters = {};
+  this_thread().stop_wanted = false;
+  stops_thrown = 0;
+}
+
+void configure_stop(void* function, std::int64_t steps) {
+  exception_for = static_cast<PyObject*>(function);
+  Py_XINCREF(exception_for);
+  most_steps = steps;
 }
 
 int stops() noexcept { return stops_thrown; }
 
+namespace {
+
+// With the GIL held; takes the reference. Python returns the exception: one it raised would show
+// a frame of ours.
+void throw_exception_for(PyObject* finding) {
+  PyObject* exception = nullptr;
+  {
+    const Busy busy;  // a debugger may be open in there
+    exception = finding == nullptr ? nullptr : PyObject_CallOneArg(exception_for, finding);
+  }
+  Py_XDECREF(finding);
+  if (exception == Py_None) {
+    Py_DECREF(exception);
+    return;
+  }
+  if (exception != nullptr) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    Py_DECREF(exception);
+  }
+  python_error error;
+  error.persist();
+  throw error;
+}
+
+class WithGil {
+ public:
+  WithGil() : state_(PyGILState_Ensure()) {}
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace
+
 void stop_if_wanted() {
   if (__builtin_expect(!this_thread().stop_wanted, 1)) return;
   this_thread().stop_wanted = false;
+  const WithGil gil;
   ++stops_thrown;
-  const PyGILState_STATE gil = PyGILState_Ensure();
-  PyErr_SetString(stop_type, "nanscope stopped the program: a non-finite value did harm");
-  python_error error;
-  error.persist();
-  PyGILState_Release(gil);
-  throw error;
+  throw_exception_for(PyLong_FromSize_t(this_thread().stop_for));
+  --stops_thrown;  // it runs on
+}
+
+void stop_after_steps() {
+  if (most_steps == 0 || Watcher::get().judge.current_step() < most_steps) return;
+  const WithGil gil;
+  throw_exception_for(Py_NewRef(Py_None));
 }
 
 }  // namespace nanscope::torch_adapter

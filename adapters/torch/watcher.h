@@ -41,6 +41,8 @@ class Watcher {
     return made_[slot_of(storage)].load(std::memory_order_relaxed) == storage;
   }
 
+  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(allocations_lock_); }
+
   // Memory that the program itself took without writing it, by storage.
   void note_allocation(const OpInfo* op, const at::Tensor& tensor);
   [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);
@@ -69,6 +71,7 @@ struct ThreadWatch {
   Counters counters;
   bool busy = false;
   bool stop_wanted = false;  // a verdict was reached on this thread, and the program is to stop
+  std::size_t stop_for = 0;  // the number of the finding
 };
 extern __thread ThreadWatch* current_thread;
 ThreadWatch& begin_thread();
@@ -104,10 +107,31 @@ class WithoutGil {
 void disarm(const std::string& where, const char* why) noexcept;
 [[nodiscard]] std::string disarmed_because();
 
-// Stops the program here, if a verdict wants it: throws.
+// Stops the program here, if a verdict wants it: throws the exception that Python gives for the
+// finding, and goes on if it gives none.
 void stop_if_wanted();
-// How often that happened: a program may catch it.
+// The same when the steps that were asked for are done.
+void stop_after_steps();
+// How often a verdict stopped the program: it may catch it.
 [[nodiscard]] int stops() noexcept;
-void configure_stop(void* exception_type);
+// `exception_for` takes the number of a finding, or None where the steps are done; 0 steps: no
+// limit.
+void configure_stop(void* exception_for, std::int64_t steps);
+
+// For fork.cc.
+[[nodiscard]] std::unique_lock<std::mutex> pause_threads();
+[[nodiscard]] std::unique_lock<std::mutex> pause_disarming();
+void count_anew();
+
+// Note [Locks and forks]
+// A fork copies the locks that other threads hold, and not the threads. So before it every lock
+// of ours is taken, the judge's first and without the GIL; afterwards they are given back in
+// parent and child. A fork from inside our own work (a finalizer that ran there) cannot wait
+// for itself: that child is not watched.
+void fork_begins();
+void fork_ended();
+// In the child: false if it cannot be watched.
+[[nodiscard]] bool fork_ended_in_child(const std::string& capture_path, const std::string& news,
+                                       std::int64_t pid);
 
 }  // namespace nanscope::torch_adapter

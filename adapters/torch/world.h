@@ -36,6 +36,8 @@ class TorchWorld final : public World {
   // to be used again.
   void tidy();
 
+  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
+
   // Every leaf seen that is alive.
   [[nodiscard]] std::vector<at::Tensor> live_leaves();
 

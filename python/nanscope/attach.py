@@ -8,65 +8,19 @@ a descriptor that returns the original: a traceback of the program never shows a
 from __future__ import annotations
 
 import os
-import sys
 import weakref
-from importlib.abc import Loader, MetaPathFinder
 from types import MethodType
 
-from nanscope import support
+from nanscope import _core, support
+from nanscope.errors import ChildStop, Stop
+from nanscope.stopping import Stopping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-
-class Stop(BaseException):
-    """Ends the program where a non-finite value did harm, as Ctrl-C would."""
-
-
-class _Watched(MetaPathFinder):
-    """Calls back once torch has been imported; then it is gone from sys.meta_path."""
-
-    def __init__(self, then: Callable[[ModuleType], None]) -> None:
-        self.then = then
-
-    def find_spec(self, name, path=None, target=None):
-        if name != "torch":
-            return None
-        sys.meta_path.remove(self)
-        import importlib.util
-
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Then(spec.loader, self.then)
-        return spec
-
-
-class _Then(Loader):
-    """The loader of torch, and something to do when it is done."""
-
-    def __init__(self, loader: Loader, then: Callable[[ModuleType], None]) -> None:
-        self.loader = loader
-        self.then = then
-
-    def create_module(self, spec):
-        return self.loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__spec__.loader = module.__loader__ = self.loader
-        self.loader.exec_module(module)
-        self.then(module)
-
-    def __getattr__(self, name: str):
-        return getattr(self.loader, name)
-
-
-def when_torch_is_imported(then: Callable[[ModuleType], None]) -> None:
-    if "torch" in sys.modules:
-        then(sys.modules["torch"])
-    else:
-        sys.meta_path.insert(0, _Watched(then))
+    from nanscope.settings import Settings
 
 
 class _Noted:
@@ -136,7 +90,7 @@ class _Optimizers:
             self.adapter.gradients_dropped(optimizer)
 
 
-def attach(torch: ModuleType, main_file: str | None) -> ModuleType | str:
+def attach(torch: ModuleType, settings: Settings) -> ModuleType | str:
     """Installs and switches the watch on; the adapter, or a sentence that says why not."""
     problem = support.torch_problem(torch.__version__)
     if problem is not None:
@@ -148,6 +102,7 @@ def attach(torch: ModuleType, main_file: str | None) -> ModuleType | str:
     from nanscope import story
     from nanscope.stack import is_user_code
 
+    main_file = settings.main_file
     storyteller = story.Storyteller(main_file, adapter.storage_number)
     adapter.configure(
         lambda filename: is_user_code(filename, main_file),
@@ -155,11 +110,11 @@ def attach(torch: ModuleType, main_file: str | None) -> ModuleType | str:
         os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
         storyteller.describe,
         storyteller.name_of_storage,
-        Stop,
+        Stopping(settings, adapter),
+        settings.steps,
     )
     adapter.install()
     _hook(torch, adapter)
-    os.register_at_fork(after_in_child=lambda: adapter.watch(False))
     adapter.watch(True)
     return adapter
 
@@ -187,12 +142,7 @@ def _hook(torch: ModuleType, adapter: ModuleType) -> None:
     Module.__setstate__ = _Method(adapter.set_module_state, Module.__setstate__)
     Module._apply = _Method(adapter.apply_to_module, Module._apply)
 
-    # A thread that is stopped has nothing to print.
-    import threading
-
-    told = threading.excepthook
-    threading.excepthook = lambda args: None if args.exc_type is Stop else told(args)
-
+    _stop_with_threads()
     # Values that go to Python.
     torch.Tensor.numpy = _Noted(torch.Tensor.numpy, adapter.host_read)
     torch.Tensor.tolist = _Noted(torch.Tensor.tolist, adapter.host_read)
@@ -200,3 +150,28 @@ def _hook(torch: ModuleType, adapter: ModuleType) -> None:
 
     adapter.take_printer(printing._str)
     printing._str = adapter.print_tensor
+
+    # Values that go to another process.
+    from multiprocessing.reduction import ForkingPickler
+
+    from torch.multiprocessing import reductions
+
+    table = ForkingPickler._extra_reducers
+    handing = _core.Around(reductions.reduce_tensor, before=adapter.handed_over)
+    for kind in [kind for kind, reduce in table.items() if reduce is reductions.reduce_tensor]:
+        table[kind] = handing
+
+
+def _stop_with_threads() -> None:
+    """A thread that is stopped has nothing to print, and the program stops with it."""
+    import threading
+
+    told = threading.excepthook
+
+    def hook(args) -> None:
+        if not issubclass(args.exc_type, (Stop, ChildStop)):
+            told(args)
+        elif threading.main_thread().ident is not None:
+            _core.raise_in_main(args.exc_value, threading.main_thread().ident)
+
+    threading.excepthook = hook

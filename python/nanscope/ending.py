@@ -92,7 +92,7 @@ def _ended(error: BaseException | None, begin: CodeType, stop_type: StopType) ->
     return _print_exception(error)
 
 
-def join_threads(ending: Ending) -> Ending:
+def join_threads(ending: Ending, stop_type: StopType) -> Ending:
     """Joins the threads, as the interpreter does first when it ends."""
     threading = sys.modules.get("threading")
     if threading is None:
@@ -102,6 +102,9 @@ def join_threads(ending: Ending) -> Ending:
         threading._shutdown()
     except BaseException as caught:
         error = caught
+    if isinstance(error, stop_type):  # one of the threads was stopped
+        error.__traceback__ = None
+        return Ending("stopped", 0, error)
     if error is not None:
         error.__traceback__ = error.__traceback__.tb_next  # without this frame
         _print_ignored(error, threading)

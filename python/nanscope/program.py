@@ -16,9 +16,9 @@ The caller then ends the process with `leave(ending)`, as the last thing it does
 SIGINT after an uncaught KeyboardInterrupt, but only once it has been torn down, and only if the
 exception comes out of the interpreter's own main code.
 
-The frames of the launcher stay below the program's, where `traceback.print_stack` and a warning
-with too large a stacklevel can see them. `call` is the seam for hiding them: it is given the
-function and its arguments and has to call it, from C with the thread's current frame taken away.
+The frames of the launcher would stay below the program's, where `traceback.print_stack` and a
+warning with too large a stacklevel can see them. `call` hides them: it is given the function and
+its arguments and has to call it, from C with the thread's current frame taken away.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def run_code(
         if remember:
             remember(code, text.encode("utf-8", "surrogateescape"))
         ending, _ = execute(exec, (code, vars(main)), code, stop_type, call, flush=False)
-        return join_threads(ending)
+        return join_threads(ending, stop_type)
     return not_compiled(failure)
 
 
@@ -140,7 +140,7 @@ def _run_file(
         if not exited:  # python takes these back, except on its way through sys.exit
             space.pop("__file__", None)
             space.pop("__cached__", None)
-        return join_threads(ending)
+        return join_threads(ending, stop_type)
     return not_compiled(failure)
 
 
@@ -150,7 +150,7 @@ def _run_main_module(name: str, alter_argv: bool, stop_type: StopType, call: Cal
     _fresh_main()
     run = runpy._run_module_as_main
     ending, _ = execute(run, (name, alter_argv), run.__code__, stop_type, call, flush=False)
-    return join_threads(ending)
+    return join_threads(ending, stop_type)
 
 
 def _load(name: str, data: bytes, space: dict[str, object]) -> CodeType:

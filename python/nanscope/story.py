@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from nanscope import source
@@ -33,6 +34,8 @@ class Storyteller:
             "library_site": self._fields(library_site) if library_site else None,
             "stack": [self._frame(*pairs[i]) for i in visible(pairs)[:MOST_FRAMES]],
             "module": self._module(frames),
+            "rank": _rank(),
+            "worker": _worker(),
             "names": self._names(site, inner, op, node, arguments),
         }
 
@@ -89,3 +92,19 @@ class Storyteller:
         import gc
 
         return [value for value in gc.get_objects() if issubclass(type(value), torch.Tensor)]
+
+
+def _rank() -> int | None:
+    """Of this process among those that train together."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank()
+    text = os.environ.get("RANK", "")  # torchrun's, before the processes have met
+    return int(text) if text.isdigit() else None
+
+
+def _worker() -> int | None:
+    """Of a DataLoader."""
+    data = sys.modules.get("torch.utils.data")
+    info = data.get_worker_info() if data is not None else None
+    return info.id if info is not None else None

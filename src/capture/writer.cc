@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -51,6 +52,25 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
+bool is_regular(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool is_there(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+// Zero, or the errno of what stopped it.
+int move_to_unused(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // A file system that cannot do both at once.
+  if (is_there(to)) return EEXIST;
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 Status check_destination(const std::string& path, bool overwrite) {
@@ -83,6 +103,7 @@ CaptureWriter& CaptureWriter::operator=(CaptureWriter&& other) noexcept {
   if (this == &other) return *this;
   close();
   path_ = std::move(other.path_);
+  part_ = std::exchange(other.part_, {});
   overwrite_ = other.overwrite_;
   finished_ = other.finished_;
   fd_ = std::exchange(other.fd_, -1);
@@ -137,11 +158,31 @@ Status CaptureWriter::finish() {
 }
 
 Status CaptureWriter::open() {
-  const int how = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite_ ? O_TRUNC : O_EXCL);
-  const int fd = ::open(path_.c_str(), how, 0644);
-  if (fd < 0) return failure(errno);
+  // A pipe, a device or a link is written to as it is; all else appears when it is whole.
+  const bool at_once = is_there(path_) && !(overwrite_ && is_regular(path_));
+  part_ = at_once ? std::string() : fmt::format("{}.{}.part", path_, ::getpid());
+  const int how = O_WRONLY | O_CREAT | O_CLOEXEC | (at_once && !overwrite_ ? O_EXCL : O_TRUNC);
+  const int fd = ::open(at_once ? path_.c_str() : part_.c_str(), how, 0644);
+  if (fd < 0) {
+    part_.clear();
+    return failure(errno);
+  }
   fd_ = fd;
   size_ = 0;
+  return Done{};
+}
+
+Status CaptureWriter::publish() {
+  if (part_.empty()) return Done{};
+  (void)::fdatasync(fd_);
+  const int error_number = !overwrite_ ? move_to_unused(part_, path_)
+                           : ::rename(part_.c_str(), path_.c_str()) == 0 ? 0
+                                                                         : errno;
+  if (error_number != 0) {
+    close();
+    return failure(error_number);
+  }
+  part_.clear();
   return Done{};
 }
 
@@ -159,18 +200,22 @@ Status CaptureWriter::write(std::string_view frames) {
     frames = all;
   }
   if (const int error_number = write_all(fd_, frames); error_number != 0) {
+    if (!part_.empty()) {
+      close();
+      return failure(error_number);
+    }
     // Half a frame would spoil the frames after it.
     if (::ftruncate(fd_, static_cast<off_t>(size_)) == 0)
       (void)::lseek(fd_, static_cast<off_t>(size_), SEEK_SET);
     return failure(error_number);
   }
   size_ += frames.size();
-  return Done{};
+  return publish();
 }
 
 Error CaptureWriter::failure(int error_number) const {
   if (error_number == EEXIST) return exists_already(path_);
-  if (error_number == ENOENT || error_number == ENOTDIR) return no_folder(path_);
+  if (!is_folder(folder_of(path_))) return no_folder(path_);
   return {ErrorCode::kIo,
           fmt::format("{} could not be written: {}.{}", path_,
                       std::generic_category().message(error_number),
@@ -183,6 +228,8 @@ Error CaptureWriter::failure(int error_number) const {
 void CaptureWriter::close() noexcept {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
+  if (!part_.empty()) ::unlink(part_.c_str());
+  part_.clear();
 }
 
 }  // namespace nanscope

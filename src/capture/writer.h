@@ -1,9 +1,10 @@
 // Writes a capture while the program runs.
 //
-// The file appears with the first finding: what was appended before (program,
-// coverage) is held until then, and a run without findings leaves no file unless
-// `keep` is called. Every append is one write() of whole frames, and an error is
-// flushed, so `kill -9` at any moment leaves all that was appended.
+// The file appears with the first finding, and with it inside: it is written beside
+// its name and moved there. What was appended before (program, coverage) is held
+// until then, and a run without findings leaves no file unless `keep` is called.
+// Every append is one write() of whole frames, and an error is flushed, so `kill -9`
+// at any moment leaves no capture or one with all that was appended.
 //
 // One thread at a time. The file is not shared with forked children.
 #pragma once
@@ -42,17 +43,19 @@ class CaptureWriter {
   [[nodiscard]] Status finish();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] bool exists() const { return fd_ >= 0 || finished_; }
+  [[nodiscard]] bool exists() const { return size_ > 0; }
 
  private:
   CaptureWriter(std::string path, bool overwrite);
 
   [[nodiscard]] Status open();
+  [[nodiscard]] Status publish();
   [[nodiscard]] Status write(std::string_view frames);
   [[nodiscard]] Error failure(int error_number) const;
   void close() noexcept;
 
   std::string path_;
+  std::string part_;  // where it is written until it is whole
   bool overwrite_ = false;
   bool finished_ = false;
   int fd_ = -1;

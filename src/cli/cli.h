@@ -29,6 +29,9 @@ struct RunRequest {
   bool force = false;
   std::optional<std::string> json;  // "-" is stdout
   bool keep_going = false;
+  bool raise = false;
+  bool strict = false;
+  bool pdb = false;
   std::optional<std::int64_t> steps;
   bool quiet = false;
   bool verbose = false;

@@ -79,10 +79,9 @@ TEST_F(CommandLine, HelpAndVersion) {
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"--html", "--mode", "--raise", "--strict", "--pdb", "--layer", "fix",
-                             "export", "scan ", "explain"})
+  for (const char* absent : {"--html", "--mode", "--layer", "fix", "export", "scan ", "explain"})
     EXPECT_EQ(help.find(absent), std::string::npos) << absent;
-  EXPECT_EQ(call({"run", "--strict", "train.py"}).status, 2);
+  EXPECT_EQ(call({"run", "--html", "x.html", "train.py"}).status, 2);
   EXPECT_EQ(call({"fix", "train.py"}).status, 2);
 }
 
@@ -119,6 +118,10 @@ TEST_F(CommandLine, EveryOption) {
   EXPECT_TRUE(request.quiet);
   EXPECT_TRUE(request.verbose);
   EXPECT_FALSE(request.color);
+  EXPECT_FALSE(request.raise || request.strict || request.pdb);
+  EXPECT_TRUE(run({"--raise", "train.py"}).raise);
+  EXPECT_TRUE(run({"--strict", "train.py"}).strict);
+  EXPECT_TRUE(run({"--pdb", "train.py"}).pdb);
   EXPECT_EQ(run({"-oa.nsc", "train.py"}).output, "a.nsc");
   EXPECT_EQ(run({"-qfo", "a.nsc", "train.py"}).output, "a.nsc");
   EXPECT_EQ(run({"--output=a.nsc", "train.py"}).output, "a.nsc");
@@ -139,9 +142,13 @@ TEST_F(CommandLine, BadUsageIsOneSentence) {
        "nanscope run: -m needs the name of a module. `nanscope run -h` shows how it is used.\n"},
       {{"run", "-c"},
        "nanscope run: -c needs some code. `nanscope run -h` shows how it is used.\n"},
-      {{"run", "-"},
-       "nanscope run: a program from standard input cannot be watched; give a script. `nanscope "
-       "run -h` shows how it is used.\n"},
+      {{"run", "-"}, nullptr},
+      {{"run", "--pdb", "-"},
+       "nanscope run: --pdb reads the standard input, and the program comes from there; give a "
+       "script. `nanscope run -h` shows how it is used.\n"},
+      {{"run", "--keep-going", "--strict", "train.py"},
+       "nanscope run: --keep-going and --strict exclude each other. `nanscope run -h` shows how it "
+       "is used.\n"},
       {{"run", "none.py"},
        "nanscope run: none.py does not exist. `nanscope run -h` shows how it is used.\n"},
       {{"run", "--bogus", "train.py"},

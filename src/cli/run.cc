@@ -66,8 +66,7 @@ std::string take_program(Arguments program, RunRequest& request) {
   request.target = program[0];
   request.args.assign(std::next(program.begin()), program.end());
   if (request.kind != RunRequest::Kind::kScript) return {};
-  if (request.target == "-")
-    return "a program from standard input cannot be watched; give a script.";
+  if (request.target == "-") return {};  // the program comes from the standard input
   return exists(request.target) ? std::string() : request.target + " does not exist.";
 }
 
@@ -79,6 +78,17 @@ std::string take_steps(const std::string& text, RunRequest& request) {
     return fmt::format("--steps needs a whole number above 0, not {}.", text);
   request.steps = steps;
   return {};
+}
+
+std::string check_manner(const RunRequest& request) {
+  if (request.pdb && request.target == "-" && request.kind == RunRequest::Kind::kScript)
+    return "--pdb reads the standard input, and the program comes from there; give a script.";
+  const char* other = request.raise    ? "--raise"
+                      : request.strict ? "--strict"
+                      : request.pdb    ? "--pdb"
+                                       : nullptr;
+  if (!request.keep_going || other == nullptr) return {};
+  return fmt::format("--keep-going and {} exclude each other.", other);
 }
 
 // Known before a week of training rather than after it.
@@ -116,6 +126,10 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   CLI::Option* wanted =
       add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");
   app.add_flag("--keep-going", request.keep_going, "do not stop the program at the first error");
+  app.add_flag("--raise", request.raise, "raise nanscope.NonFiniteError where the harm happens");
+  app.add_flag("--strict", request.strict,
+               "every birth of a NaN or Inf is an error, and raised at its very line");
+  app.add_flag("--pdb", request.pdb, "open the debugger there");
   CLI::Option* limited = add("--steps", steps, "stop after N training steps", "N");
 
   const auto program =
@@ -131,7 +145,7 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   if (limited->count() > 0 && steps.empty()) steps = "nothing";
   for (const std::string& wrong :
        {take_steps(steps, request), take_program(Arguments(program, arguments.end()), request),
-        check_files(request)})
+        check_manner(request), check_files(request)})
     if (!wrong.empty()) return options.bad_usage(wrong);
   if (request.output)
     if (const Status possible = check_destination(*request.output, request.force); !possible)

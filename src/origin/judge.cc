@@ -25,7 +25,11 @@ Judge::Judge(World& world) : state_(std::make_unique<State>(world)) {}
 
 Judge::~Judge() = default;
 
-void Judge::on_error(OnError callback) { Session(*this)->verdicts.on_error(std::move(callback)); }
+void Judge::on_error(OnError callback, OnError again) {
+  Session(*this)->verdicts.on_error(std::move(callback), std::move(again));
+}
+
+void Judge::be_strict() { Session(*this)->strict = true; }
 
 const Ledger& Judge::ledger() const { return state_->ledger; }
 
@@ -82,7 +86,13 @@ void Judge::host_read(const TensorState& tensor, bool decides, const Place& plac
   Session(*this)->host_read(tensor, decides, place);
 }
 
+void Judge::handed_over(const TensorState& tensor, const Place& place) {
+  Session(*this)->handed_over(tensor, place);
+}
+
 void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }
+
+void Judge::forked() { Session(*this)->forked(); }
 
 std::vector<Verdict> Judge::errors() const {
   const std::lock_guard<std::mutex> lock(lock_);
@@ -91,7 +101,9 @@ std::vector<Verdict> Judge::errors() const {
 
 std::vector<Note> Judge::notes() const {
   const std::lock_guard<std::mutex> lock(lock_);
-  return state_->notes.list();
+  std::vector<Note> notes = state_->notes.list();
+  std::erase_if(notes, [&](const Note& note) { return note.first.id < state_->first_own; });
+  return notes;
 }
 
 std::int64_t Judge::steps() const {

@@ -44,7 +44,9 @@ struct EventView {
 };
 
 struct Verdict {
+  std::size_t number = 0;  // counted from 0
   Harmed harm = Harmed::kGradient;
+  bool harmless = false;  // strict: a birth is an error, whatever it does
   EventView origin;
   bool misuse = false;            // an intended NaN, carried on by this op
   std::vector<EventView> others;  // further origins on the way, best first, at most 7
@@ -90,7 +92,10 @@ class Judge {
 
   explicit Judge(World& world);
   ~Judge();
-  void on_error(OnError callback);  // called under the lock, as soon as the harm is known
+  // Called under the lock, as soon as the harm is known; `again` when the origin of an earlier
+  // verdict does harm once more.
+  void on_error(OnError callback, OnError again = nullptr);
+  void be_strict();  // every birth is an error
 
   // ---- ops
   [[nodiscard]] const Ledger& ledger() const;  // for the lock-free `knows`
@@ -120,7 +125,14 @@ class Judge {
   void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
   // repr, numpy(), tolist(); `decides` is false for printing.
   void host_read(const TensorState& tensor, bool decides, const Place& place);
+  // A tensor is handed to another process. What was born here is read there; what came from
+  // outside is judged by the one who uses it.
+  void handed_over(const TensorState& tensor, const Place& place);
   void ended(const Ending& ending);
+  // This is a child now: it has its parent's values, and none of its parent's pending affairs.
+  void forked();
+  // While the answer lives, nobody is inside: for a fork.
+  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
 
   // ---- afterwards
   [[nodiscard]] std::vector<Verdict> errors() const;

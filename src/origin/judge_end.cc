@@ -114,6 +114,7 @@ void End::gradients() {
 void End::held_gradients(Harm& harm) {
   for (const LeafGrad& leaf : ending_.leaves) {
     if (leaf.grad.value == 0 || !leaf.state.kinds.any()) continue;
+    if (state_.inherited(state_.ledger.events_of(leaf.state))) continue;
     if (handled(leaf)) {
       state_.fate(state_.ledger.events_of(leaf.state), Fate::kHandled);
       continue;
@@ -149,7 +150,8 @@ void End::results_of_grad(Harm& harm) {
     const std::vector<EventId> ids = state_.ledger.events_of(result);
     const bool cleaned =
         !ids.empty() && state_.all_events(ids, [](const Event& event) { return event.replaced; });
-    if (!cleaned) append(harm.events, state_.blame_tensor(result, ending_.place));
+    if (!cleaned && !state_.inherited(ids))
+      append(harm.events, state_.blame_tensor(result, ending_.place));
   }
 }
 
@@ -253,7 +255,7 @@ void End::keep(const Held& held) {
   const bool excused = !ids.empty() && state_.all_events(ids, [&](const Event& event) {
     return protected_from_harm(event) || merely_held(event);
   });
-  if (excused) return;
+  if (excused || state_.inherited(ids)) return;
   state_.verdicts.harm({Harmed::kKept, state_.blame_tensor(held.state, ending_.place),
                         ending_.place, held.name, "", held.state.kinds});
 }

@@ -255,7 +255,10 @@ EventId Call::add_event(Kinds out) {
                                     std::any_of(event.inf.begin(), event.inf.end(), is_self));
   const bool birth = own && event.sort == EventSort::kBirth && !record_.place.printing;
   if (birth) state_.notes.born(*event.source);
-  return state_.add(std::move(event)).id;
+  const std::shared_ptr<Source> source = birth && state_.strict ? event.source : nullptr;
+  const EventId id = state_.add(std::move(event)).id;
+  if (source) state_.verdicts.born(*source);
+  return id;
 }
 
 // A parameter or buffer became bad, also by a write the schema hides.

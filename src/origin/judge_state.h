@@ -83,6 +83,11 @@ struct Judge::State {
   void healthy_step();  // without an optimizer: a healthy backward
   [[nodiscard]] bool is_habit(std::uint32_t line, bool abnormal) const;
 
+  // ---- judge_fork.cc
+  void forked();
+  void handed_over(const TensorState& tensor, const Place& place);
+  [[nodiscard]] bool inherited(const std::vector<EventId>& ids) const;
+
   // ---- judge_pending.cc
   void poll();        // gradients: cheap, at every told op
   void poll_roots();  // at the program's own moments
@@ -152,6 +157,8 @@ struct Judge::State {
   std::int64_t skips = 0;     // by the scaler, in a row
   bool stepped = false;       // an optimizer made a healthy step
   std::uint64_t dropped = 0;  // records that did not fit
+  bool strict = false;
+  EventId first_own = 0;  // earlier events are of the process that forked this one
 
  private:
   void collect();

@@ -47,9 +47,7 @@ bool Verdicts::harm(const Harm& harm) {
   if (origins.empty() || excused(harm, origins)) return false;
   for (const Blamed& origin : origins) notes_.harmed(*origin.source);
   const Blamed& first = origins.front();
-  const Place& place = first.source->view.place;
-  const Key key{first.source->view.op, place.line, place.line != 0 ? 0 : place.stack};
-  if (verdicts_.size() >= kMost || !reported_.insert(key).second) return true;
+  if (!is_new(first.source->view)) return true;
 
   Verdict verdict;
   verdict.harm = harm.kind;
@@ -66,9 +64,39 @@ bool Verdicts::harm(const Harm& harm) {
     if (verdict.evidence.size() < kMostEvidence) verdict.evidence.push_back(view_of(*source));
   }
   trace(harm, first, verdict);
+  report(std::move(verdict));
+  return true;
+}
+
+void Verdicts::born(Source& source) {
+  notes_.harmed(source);
+  if (!is_new(source.view)) return;
+  Verdict verdict;
+  verdict.harmless = true;
+  verdict.place = source.view.place;
+  verdict.origin = view_of(source);
+  verdict.chain = {verdict.origin};
+  report(std::move(verdict));
+}
+
+void Verdicts::forget() {
+  verdicts_.clear();
+  reported_.clear();
+}
+
+bool Verdicts::is_new(const EventView& origin) {
+  const std::uint32_t line = origin.place.line;
+  const Key key{origin.op, line, line != 0 ? 0 : origin.place.stack};
+  const auto [known, added] = reported_.try_emplace(key, verdicts_.size());
+  if (added && verdicts_.size() < kMost) return true;
+  if (again_) again_(verdicts_[std::min(known->second, verdicts_.size() - 1)]);
+  return false;
+}
+
+void Verdicts::report(Verdict verdict) {
+  verdict.number = verdicts_.size();
   verdicts_.push_back(std::move(verdict));
   if (callback_) callback_(verdicts_.back());
-  return true;
 }
 
 bool Verdicts::excused(const Harm& harm, const std::vector<Blamed>& origins) const {

@@ -2,7 +2,7 @@
 // travelled. The same origin is reported once.
 #pragma once
 
-#include <set>
+#include <map>
 #include <tuple>
 
 #include "origin/blame.h"
@@ -23,9 +23,15 @@ class Verdicts {
  public:
   Verdicts(const Events& events, Notes& notes) : events_(events), notes_(notes) {}
 
-  void on_error(Judge::OnError callback) { callback_ = std::move(callback); }
+  void on_error(Judge::OnError callback, Judge::OnError again) {
+    callback_ = std::move(callback);
+    again_ = std::move(again);
+  }
   // Judges the harm; true if it counts, whether or not it was reported before.
   bool harm(const Harm& harm);
+  // strict: the birth itself is the error.
+  void born(Source& source);
+  void forget();
   [[nodiscard]] const std::vector<Verdict>& list() const { return verdicts_; }
 
   static constexpr std::size_t kMost = 50;
@@ -36,6 +42,9 @@ class Verdicts {
  private:
   [[nodiscard]] bool excused(const Harm& harm, const std::vector<Blamed>& origins) const;
   [[nodiscard]] bool is_right_logarithm(const Harm& harm, const std::vector<Blamed>& origins) const;
+  // The same origin is reported once; that it did harm again is told.
+  [[nodiscard]] bool is_new(const EventView& origin);
+  void report(Verdict verdict);
   void trace(const Harm& harm, const Blamed& origin, Verdict& verdict) const;
 
   using Key = std::tuple<const OpInfo*, std::uint32_t, std::uint32_t>;
@@ -43,8 +52,9 @@ class Verdicts {
   const Events& events_;
   Notes& notes_;
   Judge::OnError callback_;
+  Judge::OnError again_;
   std::vector<Verdict> verdicts_;
-  std::set<Key> reported_;
+  std::map<Key, std::size_t> reported_;  // the number of its verdict
 };
 
 }  // namespace nanscope

@@ -195,4 +195,8 @@ std::string json_report(const Capture& capture) {
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string json_finding(const Finding& finding) {
+  return finding_of(finding).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace nanscope

@@ -12,5 +12,7 @@ namespace nanscope {
 
 // One object, indented, with a line end.
 [[nodiscard]] std::string json_report(const Capture& capture);
+// One of its findings, on one line.
+[[nodiscard]] std::string json_finding(const Finding& finding);
 
 }  // namespace nanscope

@@ -87,8 +87,6 @@ CASES = {
     "world_zipapp": ({"z/__main__.py": "import b\n" + WORLD, "z/b.py": ""}, ["z.pyz", "x"]),
     "zipapp_fails": ({"z/__main__.py": "import b", "z/b.py": "def f():\n  1/0\nf()"}, ["z.pyz"]),
     "folder_without_main": ({"d/b.py": ""}, ["d"]),
-    "missing": ({}, ["no.py", "x"]),
-    "missing_dotted": ({}, ["./no/where.py"]),
     "missing_module": ({}, ["-m", "no.where"]),
     "missing_module_py": ({"a.py": ""}, ["-m", "a.py"]),
     "package_without_main": ({"p/__init__.py": ""}, ["-m", "p"]),
@@ -265,14 +263,108 @@ CASES = {
         {"a.py": "'''\n>>> 1 + 1\n3\n'''\nimport doctest\nprint(doctest.testmod())"},
         ["a.py"],
     ),
-}
-
-
-# What shows the launcher's frames, and is right only when the adapter hides them.
-DETACHED = {
     "stack": ({"a.py": "import traceback\ntraceback.print_stack()\ndef f(): 1/0\nf()"}, ["a.py"]),
     "stack_module": ({"a.py": "import traceback\ntraceback.print_stack()\n1/0"}, ["-m", "a"]),
+    "stack_while_importing": (
+        {
+            "a.py": "import b",
+            "b.py": "import traceback, warnings\ntraceback.print_stack()\n"
+            "warnings.warn('w', stacklevel=3)",
+        },
+        ["a.py"],
+    ),
+    "stack_in_a_child": (
+        {
+            "a.py": "import multiprocessing as mp, traceback\n"
+            "def f():\n    traceback.print_stack()\n    1/0\n"
+            "if __name__ == '__main__':\n"
+            "    for method in 'fork', 'spawn':\n"
+            "        p = mp.get_context(method).Process(target=f)\n"
+            "        p.start(); p.join(); print(p.exitcode)\n"
+        },
+        ["a.py"],
+    ),
     "stacklevel": ({"a.py": "import warnings\nwarnings.warn('w', stacklevel=4)"}, ["a.py"]),
     "frame": ({"a.py": "import sys\nprint(sys._getframe().f_back)\nsys.exit('x')"}, ["a.py"]),
-    "threads": ({"a.py": THREADS}, ["a.py"]),
+    "files": (
+        {
+            "a.py": "import os, tempfile\nos.mkdir('d'); os.chdir('d')\nprint(os.getcwd()[-1])\n"
+            "with open('x', 'w') as f: print(f.fileno(), file=f)\n"
+        },
+        ["a.py"],
+    ),
+    "pool": (
+        {
+            "a.py": "import multiprocessing as mp\ndef f(x): return 10 // x\n"
+            "if __name__ == '__main__':\n    with mp.Pool(2) as p:\n"
+            "        print(p.map(f, [1, 2, 5]))\n        p.map(f, [0])\n"
+        },
+        ["a.py"],
+    ),
+    "executor": (
+        {
+            "a.py": "from concurrent.futures import ProcessPoolExecutor as P\n"
+            "def f(x): return 10 // x\n"
+            "if __name__ == '__main__':\n    with P(1) as p:\n"
+            "        print(p.submit(f, 2).result())\n"
+        },
+        ["a.py"],
+    ),
+    "child_exits": (
+        {
+            "a.py": "import multiprocessing as mp, os, sys\n"
+            "def f(n): sys.exit(n) if n != 4 else os._exit(4)\n"
+            "if __name__ == '__main__':\n    for n in 0, 3, 4, 'words':\n"
+            "        p = mp.Process(target=f, args=(n,)); p.start(); p.join(); print(p.exitcode)\n"
+        },
+        ["a.py"],
+    ),
+    "child_terminated": (
+        {
+            "a.py": "import multiprocessing as mp, time\n"
+            "if __name__ == '__main__':\n    p = mp.Process(target=time.sleep, args=(60,))\n"
+            "    p.start(); p.terminate(); p.join(); print(p.exitcode)\n"
+        },
+        ["a.py"],
+    ),
+    "subprocess": (
+        {
+            "a.py": "import subprocess, sys\n"
+            "print(subprocess.run([sys.executable, '-c', 'print(1); 1/0'], text=True,"
+            " capture_output=True))\nprint(subprocess.getoutput('echo $0'))\n"
+        },
+        ["a.py"],
+    ),
+    "replaced": (
+        {"a.py": "import os, sys\nos.execv(sys.executable, ['python', '-c', 'print(2)'])"},
+        ["a.py"],
+    ),
+    "signal_handlers": (
+        {
+            "a.py": "import signal as s\nprint(s.getsignal(s.SIGTERM), s.getsignal(s.SIGHUP))\n"
+            "s.signal(s.SIGTERM, lambda n, f: print('mine', n))\ns.raise_signal(s.SIGTERM)\n"
+        },
+        ["a.py"],
+    ),
+    "fork_and_threads": (
+        {
+            "a.py": "import os, threading\n"
+            "t = threading.Thread(target=lambda: print('t')); t.start(); t.join()\n"
+            "pid = os.fork()\nif not pid:\n    print('c', flush=True); os._exit(5)\n"
+            "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
+        },
+        ["a.py"],
+    ),
+    "asyncio": (
+        {
+            "a.py": "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    1/0\n"
+            "asyncio.run(f())"
+        },
+        ["a.py"],
+    ),
+    "recursion": (
+        {"a.py": "def f(): f()\ntry: f()\nexcept RecursionError as e: print(e)"},
+        ["a.py"],
+    ),
+    "pdb": ({"a.py": "x = 7\nbreakpoint()\nprint(x)"}, ["a.py"], "p x\nw\nc\n"),
 }

@@ -1,10 +1,11 @@
-"""A program runs under program.py as it runs under python: stdout, stderr and status, compared.
+"""A program runs under `nanscope run` as under python: stdout, stderr, status and files, compared.
 
 The programs are the table in program_cases.py.
 """
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,14 +14,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from program_cases import CASES, DETACHED, WORLD
+from program_cases import CASES, WORLD
 
 import nanscope
+from watched import NANSCOPE
 
 PACKAGE = Path(nanscope.__file__).parents[1]
+PYTHON = [sys.executable]
+WATCHED = [str(NANSCOPE), "run", "-q"]
 
-# A launcher in its smallest form. `detached` hides the launcher's frames as the C adapter does, by
-# taking away the thread's current frame (CPython 3.11's layout, as in pycore_frame.h).
+# A launcher in its smallest form, for what program.py tells its caller.
 DRIVER = f"""
 import sys
 sys.path.insert(0, {str(PACKAGE)!r})
@@ -32,22 +35,8 @@ class Stop(BaseException):
     pass
 sys.stop_type = Stop  # for programs that play the watcher
 
-def detached(function, *args):
-    import ctypes
-    state = ctypes.pythonapi.PyThreadState_Get
-    state.restype = ctypes.c_void_p
-    cframe = ctypes.c_void_p.from_address(state() + 56)
-    current = ctypes.c_void_p.from_address(cframe.value + 8)
-    saved, current.value = current.value, None
-    try:
-        function(*args)
-    finally:
-        current.value = saved
-
 remembered = []
 how = dict(stop_type=Stop)
-if os.environ.get("DRIVER_DETACHED"):
-    how["call"] = detached
 remember = dict(remember=lambda code, data: remembered.append([code.co_filename, len(data)]))
 first, *rest = sys.argv[1:]
 if first == "-m":
@@ -86,7 +75,7 @@ def write(folder, files):
 def run(place, launcher, command, stdin=None, merged=False, **environment):
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     done = subprocess.run(
-        [sys.executable, *launcher, *command],
+        [*launcher, *command],
         cwd=place / "work",
         env={**kept, "PYTHONDONTWRITEBYTECODE": "1", **environment},
         input=(stdin or "").encode(),
@@ -97,12 +86,23 @@ def run(place, launcher, command, stdin=None, merged=False, **environment):
     return done.stdout, done.stderr, done.returncode
 
 
-def compare(place, files, command, stdin=None, **environment):
+def written(folder):
+    """Every file, and what is in it."""
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def run_from(place, files, launcher, command, stdin, environment):
+    shutil.rmtree(place / "work")
+    (place / "work").mkdir()
     write(place / "work", files)
-    python = run(place, [], command, stdin, **environment)
-    driven = run(place, [str(place / "driver.py")], command, stdin, **environment)
-    assert driven == python
-    return python
+    return run(place, launcher, command, stdin, **environment), written(place / "work")
+
+
+def compare(place, files, command, stdin=None, **environment):
+    python = run_from(place, files, PYTHON, command, stdin, environment)
+    watched = run_from(place, files, WATCHED, command, stdin, environment)
+    assert watched == python
+    return python[0]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -110,9 +110,14 @@ def test_runs_as_under_python(place, name):
     compare(place, *CASES[name])
 
 
-@pytest.mark.parametrize("name", DETACHED)
-def test_runs_as_under_python_without_our_frames(place, name):
-    compare(place, *DETACHED[name], DRIVER_DETACHED="1")
+# In our own words, before the program starts: the name of the interpreter means nothing here.
+@pytest.mark.parametrize("command", [["no.py", "x"], ["./no/where.py"], ["a.py/b.py"]])
+def test_a_missing_script_is_a_sentence(place, command):
+    write(place / "work", {"a.py": "print(1)"})
+    out, err, status = run(place, WATCHED, command)
+    assert (out, status) == (b"", run(place, PYTHON, command)[2])
+    assert err.startswith(f"nanscope run: {command[0]} does not exist.".encode())
+    assert err.count(b"\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -137,37 +142,44 @@ def test_environment(place, environment, command):
 @pytest.mark.parametrize("command", [["a.py"], ["-m", "a"], ["-c", "print(1); print(2); 1/0"]])
 def test_order_of_stdout_and_stderr(place, command):
     write(place / "work", {"a.py": "print(1); print(2); import sys; 1/0"})
-    python = run(place, [], command, merged=True)
-    assert run(place, [str(place / "driver.py")], command, merged=True) == python
+    python = run(place, PYTHON, command, merged=True)
+    assert run(place, WATCHED, command, merged=True) == python
 
 
 def test_pyc(place):
-    write(place / "work", {"a.py": "def f(): 1/0\nprint(__file__, type(__loader__))\nf()"})
     import py_compile
 
-    py_compile.compile(str(place / "work/a.py"), str(place / "work/b.pyc"))
-    compare(place, {}, ["b.pyc"])
+    write(place, {"a.py": "def f(): 1/0\nprint(__file__, type(__loader__))\nf()"})
+    py_compile.compile(str(place / "a.py"), str(place / "b.pyc"))
+    compare(place, {"b.pyc": (place / "b.pyc").read_bytes()}, ["b.pyc"])
+
+
+def test_a_working_directory_that_is_gone(place):
+    text = "import os, sys\nprint(sys.path[0], __file__)\nprint(os.path.exists('.'))\n"
+    write(place, {"a.py": text})
+    outs = []
+    for launcher in (PYTHON, WATCHED):
+        (place / "gone").mkdir()
+        script = 'cd gone && rmdir ../gone && exec "$@"'
+        command = ["sh", "-c", script, "sh", *launcher, str(place / "a.py")]
+        outs.append(subprocess.run(command, cwd=place, capture_output=True, timeout=120))
+    assert outs[0].stdout == outs[1].stdout and outs[0].returncode == outs[1].returncode == 0
+    assert outs[0].stderr == outs[1].stderr
 
 
 def test_symlinked_script(place):
-    write(place / "work", {"d/a.py": "import b\n" + WORLD, "d/b.py": ""})
-    (place / "work/link.py").symlink_to("d/a.py")
-    compare(place, {}, ["link.py"])
-
-
-def test_unreadable(place):
-    # Refused by the system to every user, root too.
-    write(place / "work", {"a.py": "print(1)"})
-    assert compare(place, {}, ["a.py/b.py"])[2] == 2
+    write(place, {"d/a.py": "import b\n" + WORLD, "d/b.py": ""})
+    (place / "link.py").symlink_to("d/a.py")
+    compare(place, {}, ["../link.py"])
 
 
 def test_broken_pipe(place):
     write(place / "work", {"a.py": "print('x' * 100000)"})
-    for launcher in ([], [str(place / "driver.py")]):
+    for launcher in (PYTHON, WATCHED):
         read, write_end = os.pipe()
         os.close(read)
         done = subprocess.run(
-            [sys.executable, *launcher, "a.py"],
+            [*launcher, "a.py"],
             cwd=place / "work",
             stdout=write_end,
             stderr=subprocess.PIPE,
@@ -181,7 +193,7 @@ def test_broken_pipe(place):
 def ending_of(place, text, *command):
     write(place / "work", {"a.py": textwrap.dedent(text)})
     report = place / "report.json"
-    launcher = [str(place / "driver.py")]
+    launcher = [*PYTHON, str(place / "driver.py")]
     out = run(place, launcher, command or ["a.py"], DRIVER_REPORT=str(report))
     return (json.loads(report.read_text()) if report.exists() else None), out
 

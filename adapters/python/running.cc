@@ -1,0 +1,116 @@
+// What running a program needs of C: to be out of its sight.
+
+#include <Python.h>
+#include <nanobind/stl/string.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstring>
+
+#include "adapters/python/last_words.h"
+#include "adapters/python/module.h"
+
+namespace nb = nanobind;
+
+namespace nanscope::python {
+namespace {
+
+nb::object called(nb::handle function, nb::handle args, nb::handle kwargs) {
+  PyObject* result = PyObject_Call(function.ptr(), args.ptr(), kwargs.ptr());
+  if (result == nullptr) throw nb::python_error();
+  return nb::steal(result);
+}
+
+// Calls the function as if nothing had been called before: `traceback.print_stack`, a warning's
+// stacklevel and `sys._getframe` end at its own frame, as they do at a program's first.
+nb::object call_hidden(nb::handle function, const nb::args& args) {
+  _PyCFrame* frames = PyThreadState_Get()->cframe;
+  _PyInterpreterFrame* below = frames->current_frame;
+  frames->current_frame = nullptr;
+  PyObject* result = PyObject_CallObject(function.ptr(), args.ptr());
+  frames->current_frame = below;
+  if (result == nullptr) throw nb::python_error();
+  return nb::steal(result);
+}
+
+// Stands in for a function, and adds no frame to a traceback. `before` is given the arguments;
+// `after` the result, and gives the one to use.
+struct Around {
+  nb::object function;
+  nb::object before;
+  nb::object after;
+
+  nb::object call(const nb::args& args, const nb::kwargs& kwargs) const {
+    if (!before.is_none()) called(before, args, {});
+    nb::object result = called(function, args, kwargs);
+    return after.is_none() ? result : after(result);
+  }
+};
+
+int raise_pending(void* exception) {
+  auto* error = static_cast<PyObject*>(exception);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
+  Py_DECREF(error);
+  return -1;
+}
+
+void nothing(int) {}
+
+// Raises in the main thread as Ctrl-C does, also when it waits for a lock: any signal ends the
+// wait, and the exception is found before the next.
+void raise_in_main(nb::object exception, std::uintptr_t main_thread) {
+  if (Py_AddPendingCall(raise_pending, exception.inc_ref().ptr()) != 0) {
+    exception.dec_ref();
+    return;
+  }
+  struct sigaction before {};
+  if (::sigaction(SIGURG, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  struct sigaction ours {};
+  ours.sa_handler = nothing;
+  ::sigaction(SIGURG, &ours, nullptr);
+  ::pthread_kill(static_cast<pthread_t>(main_thread), SIGURG);
+}
+
+nb::object* other_program = nullptr;
+
+// Programs that this one starts, told to Python. As an audit hook in C it costs a comparison for
+// each event, and is seen by nobody.
+int audit(const char* event, PyObject* args, void*) {
+  const bool starts =
+      std::strcmp(event, "subprocess.Popen") == 0 || std::strncmp(event, "os.exec", 7) == 0 ||
+      std::strcmp(event, "os.posix_spawn") == 0 || std::strcmp(event, "os.system") == 0;
+  if (!starts || Py_IsInitialized() == 0) return 0;
+  try {
+    (*other_program)(event, nb::handle(args));
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable(event);
+  }
+  return 0;
+}
+
+void hear_of_programs(nb::object told) {
+  other_program = new nb::object(std::move(told));
+  if (PySys_AddAuditHook(audit, nullptr) != 0) throw nb::python_error();
+}
+
+}  // namespace
+
+void add_running(nb::module_& module) {
+  module.def("call_hidden", &call_hidden);
+  nb::class_<Around>(module, "Around")
+      .def(
+          "__init__",
+          [](Around* self, nb::object function, nb::object before, nb::object after) {
+            new (self) Around{std::move(function), std::move(before), std::move(after)};
+          },
+          nb::arg("function"), nb::arg("before").none() = nb::none(),
+          nb::arg("after").none() = nb::none())
+      .def("__call__", &Around::call);
+  module.def("raise_in_main", &raise_in_main, nb::arg("exception"), nb::arg("main_thread"));
+  module.def("hear_of_programs", &hear_of_programs, nb::arg("told"));
+  module.def("have_last_words", &have_last_words, nb::arg("say"));
+  module.def("last_words_in_child", &last_words_in_child);
+  module.def("no_last_words", &no_last_words);
+}
+
+}  // namespace nanscope::python

@@ -1,0 +1,48 @@
+// Rules between processes: what a forked child takes over from its parent, and what is
+// handed to another process.
+#include <algorithm>
+
+#include "origin/judge_state.h"
+
+namespace nanscope {
+
+// Values and their origins live on in the child. What is pending is judged by the parent, who
+// has it too.
+void Judge::State::forked() {
+  roots.clear();
+  roots_pending = false;
+  pending.clear();
+  grad_events.clear();
+  amp_events.clear();
+  host_reads.clear();
+  reads.clear();
+  runs.clear();
+  backwards = optimizers = optimizer_steps = healthy = skips = 0;
+  stepped = false;
+  dropped = 0;
+  verdicts.forget();
+  first_own = events.next_id();
+}
+
+bool Judge::State::inherited(const std::vector<EventId>& ids) const {
+  return !ids.empty() &&
+         std::all_of(ids.begin(), ids.end(), [&](EventId id) { return id < first_own; });
+}
+
+void Judge::State::handed_over(const TensorState& tensor, const Place& place) {
+  std::vector<EventId> born;
+  for (const EventId id : ledger.events_of(tensor)) {
+    const Event* event = events.find(id);
+    if (event == nullptr || id < first_own) continue;
+    const auto is_birth = [](const OriginRef& ref) {
+      return ref.source->view.sort == EventSort::kBirth;
+    };
+    if (std::any_of(event->nan.begin(), event->nan.end(), is_birth) ||
+        std::any_of(event->inf.begin(), event->inf.end(), is_birth)) {
+      born.push_back(id);
+    }
+  }
+  if (!born.empty()) remember_host(born, place);
+}
+
+}  // namespace nanscope

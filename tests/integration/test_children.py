@@ -1,0 +1,218 @@
+"""Child processes: each is watched, writes a capture of its own and tells the run."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from watched import ENVIRONMENT, NANSCOPE, read_capture, read_report
+
+# One program for all kinds: torch is imported once, and once more in each spawned child.
+MANY = """
+import multiprocessing as mp, os, sys, threading, torch
+
+def square_root(x):
+    return torch.sqrt(x)
+
+def work(start, method):
+    print(method, square_root(torch.tensor([start])).tolist(), flush=True)
+
+def in_a_pool(start):
+    return square_root(torch.tensor([start])).tolist()
+
+def trains(start):
+    w = torch.tensor([start], requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.1)
+    square_root(w).sum().backward()
+    opt.step()
+    return "trained"
+
+def raises(start):
+    y = square_root(torch.tensor([start]))
+    raise ValueError("bad")
+
+class Data(torch.utils.data.Dataset):
+    def __len__(self): return 4
+    def __getitem__(self, i): return square_root(torch.tensor([1.0 - i]))
+
+def run(context, target, *args):
+    child = context.Process(target=target, args=args)
+    child.start()
+    child.join()
+    return child.exitcode
+
+if __name__ == "__main__":
+    for method in "fork", "spawn", "forkserver":
+        context = mp.get_context(method)
+        print(method, run(context, work, 4.0, method), run(context, work, -1.0, method), flush=True)
+    fork = mp.get_context("fork")
+    print("raises", run(fork, raises, -1.0), flush=True)
+    print("trains", run(fork, trains, -1.0), flush=True)
+
+    pid = os.fork()
+    if pid == 0:
+        kept = square_root(torch.tensor([-1.0]))
+        os._exit(0)
+    print("os.fork", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+
+    with fork.Pool(1) as pool:
+        print("pool", pool.map(in_a_pool, [4.0]))
+        try:
+            pool.map(trains, [-1.0])
+        except ArithmeticError as error:
+            print("pool raised", type(error).__name__, error.finding["origin"]["site"]["code"])
+
+    batches = [batch.shape for batch in torch.utils.data.DataLoader(Data(), num_workers=1)]
+    print("loader", len(batches))
+"""
+
+
+def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess:
+    (folder / "program.py").write_text(text)
+    return subprocess.run(
+        [NANSCOPE, "run", *options, "program.py"],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+
+
+def test_every_kind_of_child_finds_its_own_error(tmp_path: Path) -> None:
+    done = run(tmp_path, MANY, "--json", "finding.json")
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.splitlines() == [
+        "fork [2.0]",
+        "fork [nan]",
+        "fork 0 3",
+        "spawn [2.0]",
+        "spawn [nan]",
+        "spawn 0 3",
+        "forkserver [2.0]",
+        "forkserver [nan]",
+        "forkserver 0 3",
+        "raises 3",
+        "trains 3",
+        "os.fork 3",
+        "pool [[2.0]]",
+        "pool raised ChildStop torch.sqrt(x)",
+        "loader 4",
+    ]
+    captures = sorted(tmp_path.glob("nanscope-program.*.nsc"))
+    # fork, spawn, forkserver, raises, trains, os.fork, pool, loader
+    assert len(captures) == 8, done.stderr
+    workers = []
+    for capture in captures:
+        findings = [f for f in read_capture(capture) if f["level"] == "error"]
+        assert [f["origin"]["site"]["code"] for f in findings] == ["torch.sqrt(x)"]
+        assert f"found an error: {capture.name}" in done.stderr
+        workers.append(findings[0]["origin"].get("worker"))
+    assert workers.count(0) == 1 and workers.count(None) == 7
+
+    # The run itself is not clean, and says where to look.
+    report = read_report((tmp_path / "finding.json").read_text())
+    assert report["verdict"] == "unknown" and report["program"]["exit_status"] == 3
+    [gap] = report["coverage"]["not_watched"]
+    assert gap["what"] == "child processes with errors of their own" and gap["count"] == 8
+
+
+# While one thread is nearly always with the judge, the others fork: also from a backward hook.
+FORKS = """
+import os, threading, torch
+
+over = threading.Event()
+def busy():
+    x = torch.tensor([-1.0, 4.0])
+    while not over.is_set():
+        torch.nan_to_num(torch.sqrt(x)).sum()
+threads = [threading.Thread(target=busy) for _ in range(2)]
+for thread in threads:
+    thread.start()
+
+def child(n):
+    pid = os.fork()
+    if pid == 0:
+        torch.nan_to_num(torch.sqrt(torch.tensor([-4.0, 9.0]))).sum()
+        os._exit(n)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+print([child(n) for n in range(12)] == list(range(12)))
+w = torch.tensor([4.0], requires_grad=True)
+w.register_hook(lambda g: print("hook", child(7)))
+torch.sqrt(w).sum().backward()
+over.set()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_a_fork_never_waits_for_a_lock_of_another_thread(tmp_path: Path) -> None:
+    done = run(tmp_path, FORKS)
+    assert (done.returncode, done.stdout) == (0, "True\nhook 7\n"), done.stderr
+    assert done.stderr.startswith("nanscope: clean.")
+    assert list(tmp_path.glob("*.nsc")) == []
+
+
+# Each child finds errors on lines of its own, and tells of each before it goes on.
+KILLED = """
+import os, random, signal, sys, torch
+
+source = "\\n".join(
+    f"def f{i}(w):\\n    opt = torch.optim.SGD([w], lr=0.1)\\n"
+    f"    torch.sqrt(w).sum().backward()\\n    opt.step()" for i in range(12))
+exec(compile(source, "many.py", "exec"))
+
+def find_errors(tell):
+    for i in range(12):
+        globals()[f"f{i}"](torch.tensor([-1.0], requires_grad=True))
+        os.write(tell, b".")
+
+random.seed(5)
+if sys.argv[1] == "main":
+    find_errors(int(sys.argv[2]))
+    signal.pause()
+for round in range(50):
+    told, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(told)
+        find_errors(tell)
+        signal.pause()
+    os.close(tell)
+    wanted = random.randrange(0, 12)
+    seen = 0
+    while seen < wanted:
+        seen += len(os.read(told, 1))
+    for _ in range(random.randrange(0, 20000)):  # somewhere on the way to the next
+        pass
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    while rest := os.read(told, 100):
+        seen += len(rest)
+    os.close(told)
+    print(pid, seen, flush=True)
+"""
+
+
+def test_kill_minus_nine_at_fifty_moments(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(KILLED)
+    done = subprocess.run(
+        [NANSCOPE, "run", "-q", "--keep-going", "program.py", "children"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    rounds = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert len(rounds) == 50, done.stderr
+    for pid, told in rounds:
+        capture = tmp_path / f"nanscope-program.{pid}.nsc"
+        if not capture.exists():
+            assert told == 0
+            continue
+        errors = [f for f in read_capture(capture) if f["level"] == "error"]
+        lines = {f["origin"]["site"]["line"] for f in errors}
+        assert len(lines) in (told, told + 1), "an error that was told of is not in the capture"
+    assert sum(told for _, told in rounds) > 100
