@@ -230,6 +230,24 @@ void configure_frames(PyObject* is_user_code, PyObject* optimizer_class,
   all.files.clear();
 }
 
+StackId past_stack(const std::vector<RawFrame>& frames) {
+  Stack stack;
+  for (const RawFrame& frame : frames) {
+    auto* code = reinterpret_cast<PyCodeObject*>(frame.code);
+    if (stack.frames.size() == kMostFrames) break;
+    Py_INCREF(code);
+    stack.frames.push_back(frame);
+    if (stack.info.line == 0 && file_info(code->co_filename).user) {
+      stack.info.line = number_of_line(code->co_filename, PyCode_Addr2Line(code, frame.lasti));
+    }
+  }
+  if (stack.frames.empty()) return 0;
+  Tables& all = tables();
+  const std::lock_guard guard(all.lock);
+  all.stacks.push_back(std::move(stack));
+  return static_cast<StackId>(all.stacks.size() - 1);
+}
+
 StackId current_stack() {
   const _PyInterpreterFrame* frame = innermost_frame();
   if (frame == nullptr) return 0;

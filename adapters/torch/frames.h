@@ -36,6 +36,8 @@ struct RawFrame {
 void configure_frames(_object* is_user_code, _object* optimizer_class,
                       const std::string& torch_folder);
 [[nodiscard]] std::vector<RawFrame> frames_of(StackId stack);
+// A stack that is gone: that of an exception.
+[[nodiscard]] StackId past_stack(const std::vector<RawFrame>& frames);
 
 // Without the GIL, on any thread.
 [[nodiscard]] StackId current_stack();

@@ -300,8 +300,13 @@ NB_MODULE(_torch, module) {
     return then_registered(*apply, args, kwargs);
   });
   module.def("program_ended", [](bool exception, int status, const std::string& text,
-                                 nb::handle locals, nb::handle held) {
-    program_ended({exception, status, text, tensors_in(locals), named_tensors_in(held)});
+                                 nb::handle locals, nb::handle held, nb::handle stack) {
+    std::vector<RawFrame> frames;
+    for (nb::handle frame : stack) {
+      frames.push_back({nb::object(frame[0]).ptr(), nb::cast<int>(frame[1]), nullptr});
+    }
+    program_ended({exception, status, text, tensors_in(locals), named_tensors_in(held),
+                   past_stack(frames)});
   });
   module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {
     return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;

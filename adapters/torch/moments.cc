@@ -200,7 +200,9 @@ void program_ended(const End& end) {
   ending.exception = end.exception;
   ending.abnormal = end.exception || end.status != 0;
   ending.text = end.text;
-  ending.place = current_place();
+  ending.place.step = watcher().judge.current_step();
+  ending.place.stack = end.stack;
+  ending.place.line = info_of(end.stack).line;
   for (const TensorState& state : states_of(end.locals)) {
     if (state.kinds.any()) ending.locals.push_back(state);
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "frames.h"
 #include "origin/judge.h"
 
 namespace nanscope::torch_adapter {
@@ -37,6 +38,7 @@ struct End {
   std::string text;
   Tensors locals;
   NamedTensors held;
+  StackId stack = 0;  // where the exception was raised
 };
 void program_ended(const End& end);
 

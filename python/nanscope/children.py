@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.held import Raised
+
 # Read by pickle in the child; one without nanscope runs on without it.
 BEGIN = """try:
     from nanscope.children import begin_spawned as _begin
@@ -88,7 +90,7 @@ class Children:
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self.raised: tuple[str, list] | None = None  # what ended a child's target, and its tensors
+        self.raised: Raised | None = None  # what ended a child's target
 
     def follow(self) -> None:
         watch = self.watch
@@ -134,10 +136,7 @@ class Children:
             return
         from nanscope import held
 
-        torch = sys.modules["torch"]
-        values = held.locals_of(error)
-        tensors = [value for value in values if issubclass(type(value), torch.Tensor)]
-        self.raised = f"{type(error).__name__}: {error}", tensors
+        self.raised = held.Raised(error)
 
     def _child_ended(self, status: int) -> int:
         watch = self.watch

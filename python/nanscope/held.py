@@ -6,14 +6,27 @@ import gc
 import sys
 
 
-def locals_of(error: BaseException | None) -> list:
-    """What the last frames of an uncaught exception hold."""
-    frames = []
-    trace = error.__traceback__ if error is not None else None
-    while trace is not None:
-        frames.append(trace.tb_frame)
-        trace = trace.tb_next
-    return [value for frame in frames[-4:] for value in list(frame.f_locals.values())]
+class Raised:
+    """What is kept of an uncaught exception: its words, where it was raised (code and offset,
+    innermost first), and the tensors in its last frames.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        torch = sys.modules["torch"]
+        frames = []
+        self.stack = []
+        trace = error.__traceback__
+        while trace is not None:
+            frames.append(trace.tb_frame)
+            self.stack.insert(0, (trace.tb_frame.f_code, trace.tb_lasti))
+            trace = trace.tb_next
+        self.text = f"{type(error).__name__}: {error}"
+        self.tensors = [
+            value
+            for frame in frames[-4:]
+            for value in list(frame.f_locals.values())
+            if issubclass(type(value), torch.Tensor)
+        ]
 
 
 def tensors_of_the_program() -> list[tuple[str, object]]:

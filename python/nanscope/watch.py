@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.held import Raised
     from nanscope.settings import Settings
 
 ERROR_FOUND = 3
@@ -94,10 +95,10 @@ class Watch:
         _core.last_words_in_child()
 
     # ---------------------------------------------------------------- the end
-    def judge(self, ending: Ending, raised: tuple[str, list] | None = None) -> int | None:
+    def judge(self, ending: Ending, raised: Raised | None = None) -> int | None:
         """What is known is judged and told; the exit status, or None for the program's own.
 
-        `raised`: text and local variables of an exception that is gone.
+        `raised`: of an exception that is gone.
         """
         if self.judging:
             return self.status
@@ -112,7 +113,7 @@ class Watch:
         _core.no_last_words()
         return self.status
 
-    def _judge(self, ending: Ending, raised: tuple[str, list] | None) -> int | None:
+    def _judge(self, ending: Ending, raised: Raised | None) -> int | None:
         from nanscope import held
 
         adapter = self.adapter
@@ -122,10 +123,14 @@ class Watch:
         if not (ending.kind == "stopped" and adapter.error_found()):
             error = ending.exception
             if error is not None:
-                raised = f"{type(error).__name__}: {error}", held.locals_of(error)
-            text, values = raised or ("", [])
+                raised = held.Raised(error)
             adapter.program_ended(
-                raised is not None, ending.status, text, values, held.tensors_of_the_program()
+                raised is not None,
+                ending.status,
+                raised.text if raised else "",
+                raised.tensors if raised else [],
+                held.tensors_of_the_program(),
+                raised.stack if raised else [],
             )
         children = self.news.read() if self.news is not None else []
         found = adapter.error_found() or bool(children)

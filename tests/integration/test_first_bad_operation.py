@@ -171,3 +171,68 @@ def test_in_place_ops_keep_what_they_destroy(tmp_path, statement, name, value) -
     at = finding["origin"]["index"][0]
     assert destroyed["at_index"][0] == value, (at, destroyed)
     assert destroyed["nan"] == 0 and destroyed["pos_inf"] == 0
+
+
+def test_an_exception_does_harm_where_it_was_raised(tmp_path: Path) -> None:
+    seen = watch(
+        """import torch
+def loss_of(p):
+    return torch.log(p).sum()
+def check(loss):
+    if not torch.isfinite(loss):
+        raise ValueError(f"loss is {loss}")
+check(loss_of(torch.zeros(2, requires_grad=True)))
+""",
+        tmp_path,
+    )
+    harm = check(seen, "aten::log", "forward", "torch.log(p)")["harm"]
+    assert (harm["kind"], harm["site"]["line"]) == ("exception", 6)
+    assert "ValueError: loss is -inf" in seen.err
+
+
+def test_what_is_kept_has_no_place_of_harm(tmp_path: Path) -> None:
+    harm = watch("import torch\ny = torch.zeros(3) / 0\n", tmp_path).error["harm"]
+    assert (harm["kind"], harm["site"], harm["name"]) == ("kept", None, "y")
+
+
+def test_a_write_by_a_copied_module_is_harm(tmp_path: Path) -> None:
+    seen = watch(
+        """import copy, torch
+net = torch.nn.BatchNorm1d(3).to(torch.float64)
+twin = copy.deepcopy(net).requires_grad_(False)
+zero = torch.zeros(3, dtype=torch.float64)
+twin.running_mean.copy_(zero / zero)
+""",
+        tmp_path,
+    )
+    harm = check(seen, "aten::div", "forward", "zero / zero")["harm"]
+    assert (harm["kind"], harm["name"]) == ("buffer", "twin.running_mean")
+
+
+def test_numpy_may_fill_what_empty_took(tmp_path: Path) -> None:
+    seen = watch(
+        """import torch
+data = torch.empty(4)
+data.numpy()[:] = [1, float("nan"), 2, 3]
+w = torch.ones(4, requires_grad=True)
+loss = (w * data).sum()
+loss.backward()
+""",
+        tmp_path,
+    )
+    finding = check(seen, "aten::mul", "data", "w * data", kind="imported")
+    assert list(inputs(finding)) == ["data"]
+
+
+def test_the_state_of_an_optimizer_is_named_by_its_parameter(tmp_path: Path) -> None:
+    seen = watch(
+        """import torch
+w = torch.ones(2, requires_grad=True)
+opt = torch.optim.Adam([w], foreach=False)
+(w.sum() * 1e25).backward()
+opt.step()
+""",
+        tmp_path,
+    )
+    finding = check(seen, "aten::addcmul_", "optimizer", "opt.step()", step=0)
+    assert finding["harm"]["name"] == "exp_avg_sq of w"
