@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <cstdint>
 #include <string>
@@ -20,6 +21,8 @@ struct NodeInfo {
   StackId forward = 0;   // where the node was made; 0 if not known
 };
 [[nodiscard]] NodeInfo current_node();
+// Where in the forward a node was made; 0 if not known.
+[[nodiscard]] StackId site_of(const torch::autograd::Node& node);
 
 // The leaves a backward from these roots can reach. Walks at most `limit` nodes.
 [[nodiscard]] std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots,

@@ -73,11 +73,16 @@ class Run:
                 socket.gethostname(),
                 os.getpid(),
             )
+            answer.keep_to(self.request.layer, self._shown_file())
             self.adapter = answer
             if self.request.steps:
                 self._stop_after(torch, self.request.steps)
         except Exception as error:
             self.problem = f"nanscope could not attach itself to torch: {error!r}"
+
+    def _shown_file(self) -> str:
+        """The file of --file as findings show it."""
+        return display_path(os.path.abspath(self.request.file)) if self.request.file else ""
 
     def _stop_after(self, torch: ModuleType, steps: int) -> None:
         adapter = self.adapter

@@ -30,6 +30,8 @@ struct RunRequest {
   std::optional<std::string> json;  // "-" is stdout
   bool keep_going = false;
   std::optional<std::int64_t> steps;
+  std::string layer;  // empty: all
+  std::string file;
   bool quiet = false;
   bool verbose = false;
   bool color = false;  // on stderr

@@ -83,6 +83,7 @@ std::string take_steps(const std::string& text, RunRequest& request) {
 
 // Known before a week of training rather than after it.
 std::string check_files(const RunRequest& request) {
+  if (!request.file.empty() && !exists(request.file)) return request.file + " does not exist.";
   if (request.json == "-" && !request.quiet)
     return "--json - writes to stdout, which belongs to the program; use it with -q.";
   if (request.json && request.json == request.output) return "-o and --json name the same file.";
@@ -116,6 +117,8 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   CLI::Option* wanted =
       add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");
   app.add_flag("--keep-going", request.keep_going, "do not stop the program at the first error");
+  add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
+  add("--file", request.file, "only findings of this source file", "PATH");
   CLI::Option* limited = add("--steps", steps, "stop after N training steps", "N");
 
   const auto program =
