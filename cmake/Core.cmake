@@ -39,12 +39,23 @@ set_kernel_options(${core_sources})
 # g++ 12 takes some additions of std::string for overlapping copies (its bug 105651).
 set(warnings -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
+# `nanscope explain` prints the pages of docs/causes; they are part of the library.
+file(GLOB cause_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/causes/*.md")
+set(pages_in_cc "${PROJECT_BINARY_DIR}/generated/cause_pages.inc")
+add_custom_command(
+  OUTPUT "${pages_in_cc}"
+  COMMAND "${CMAKE_COMMAND}" "-DPAGES=${PROJECT_SOURCE_DIR}/docs/causes" "-DOUT=${pages_in_cc}"
+          -P "${PROJECT_SOURCE_DIR}/cmake/cause_pages.cmake"
+  DEPENDS ${cause_pages} "${PROJECT_SOURCE_DIR}/cmake/cause_pages.cmake"
+  VERBATIM)
+
 # Shared, so that the binding and the torch adapter see one state. libFuzzer wants one program.
 set(core_kind SHARED)
 if(NANSCOPE_FUZZ)
   set(core_kind STATIC)
 endif()
-add_library(nanscope_core ${core_kind} ${core_sources})
+add_library(nanscope_core ${core_kind} ${core_sources} "${pages_in_cc}")
+target_include_directories(nanscope_core PRIVATE "${PROJECT_BINARY_DIR}/generated")
 target_include_directories(nanscope_core PUBLIC "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(nanscope_core PRIVATE NANSCOPE_VERSION="${PROJECT_VERSION}")
 target_compile_options(nanscope_core PRIVATE ${warnings} -fno-semantic-interposition)

@@ -64,9 +64,6 @@ if(adapter_sources)
 endif()
 
 install(TARGETS nanscope_core LIBRARY DESTINATION nanscope COMPONENT nanscope)
-if(EXISTS "${PROJECT_SOURCE_DIR}/docs/causes")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/causes" DESTINATION nanscope COMPONENT nanscope)
-endif()
 
 # What a wheel needs; scikit-build-core builds this and not the tests.
 add_custom_target(nanscope_package DEPENDS nanscope_core)

@@ -85,6 +85,9 @@ KeptBefore look_before(const Hook& hook, const Call& call) {
       bad.known = watcher.judge.events_of(bad.state);
     }
     if (bad.known.empty()) bad.allocation = watcher.allocation_of(tensor);
+    // Of 0 * inf in place only this copy can tell.
+    if (info.written && (before == nullptr || before->kept == nullptr))
+      keep(hook, tensor, argument, item, made());
     made().bad.push_back(std::move(bad));
   });
   return before;

@@ -204,7 +204,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
                        0)) {
     tell_hit(hook, call, result, before);
   }
-  if (__builtin_expect(hook.watches_scaler, 0)) tell_scaler(hook, call);
+  if (__builtin_expect(hook.looks_aside, 0)) look_aside(hook, call);
 }
 
 }  // namespace

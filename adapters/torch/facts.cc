@@ -3,15 +3,20 @@
 #include <cmath>
 #include <map>
 
+#include "makers.h"
+#include "rows.h"
 #include "saved.h"
 #include "scan/statistics.h"
 #include "tensors.h"
+#include "watcher.h"
+#include "what_if.h"
 
 namespace nanscope::torch_adapter {
 namespace {
 
 constexpr std::size_t kMostElements = 8;
 constexpr std::size_t kMostInputs = 16;
+constexpr std::size_t kMostLayers = 24;
 
 std::string type_name(const at::Tensor& tensor) {
   const DType dtype = dtype_of(tensor.scalar_type());
@@ -21,18 +26,6 @@ std::string type_name(const at::Tensor& tensor) {
   if (name == "long") return "int64";
   if (name == "int") return "int32";
   return name == "byte" ? "uint8" : name;
-}
-
-// The element of a broadcast operand that feeds `index` of the output; nothing if it does not.
-std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>& sizes) {
-  if (sizes.size() > index.size()) return std::nullopt;
-  Index mine(sizes.size());
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::int64_t at = index[index.size() - sizes.size() + i];
-    if (sizes[i] != 1 && at >= sizes[i]) return std::nullopt;
-    mine[i] = sizes[i] == 1 ? 0 : at;
-  }
-  return mine;
 }
 
 bool is_transposed(const OwnedView& view) {
@@ -70,6 +63,31 @@ std::map<std::pair<const Hook*, StackId>, std::shared_ptr<const void>>& declared
 }
 
 }  // namespace
+
+std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>& sizes) {
+  if (sizes.size() > index.size()) return std::nullopt;
+  Index mine(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t at = index[index.size() - sizes.size() + i];
+    if (sizes[i] != 1 && at >= sizes[i]) return std::nullopt;
+    mine[i] = sizes[i] == 1 ? 0 : at;
+  }
+  return mine;
+}
+
+TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
+                           const Finding& finding, bool aligned) {
+  const OwnedView view(tensor);
+  TensorFacts told = describe(tensor, view);
+  told.name = name;
+  told.argument = "saved " + name;
+  told.remark = "saved by the forward";
+  told.parameter = Watcher::get().world.target_of(tensor) == Target::kParameter;
+  const auto output = static_cast<std::size_t>(finding.origin.output);
+  if (aligned && output < finding.outputs.size() && has_values(view.view()))
+    add_values(told, view, finding.origin.indices);
+  return told;
+}
 
 void CallFacts::describe_output(Finding& finding) const {
   Origin& origin = finding.origin;
@@ -114,12 +132,15 @@ void CallFacts::describe_inputs(Facts& facts) const {
     const OwnedView view = restored ? kept->view : OwnedView(input);
     TensorFacts told = describe(input, view);
     told.name = item < 0 ? info.name : info.name + "[" + std::to_string(item) + "]";
+    told.argument = told.name;
+    told.parameter = Watcher::get().world.target_of(input) == Target::kParameter;
     if (restored) {
       told.remark = "as it was before the op overwrote it";
     } else if (info.written || info.hidden_write) {
       told.remark = "after the op; it was overwritten in place and not kept";
     }
     if (aligned && (restored || !info.written)) add_values(told, view, finding.origin.indices);
+    if (!aligned && !info.written) told.feeding = statistics_of_row(hook_, call_, view, finding);
     finding.inputs.push_back(std::move(told));
     facts.arguments.push_back({info.name, item, false, is_transposed(view)});
   });
@@ -129,6 +150,31 @@ void CallFacts::describe_numbers(Finding& finding) const {
   for (const NumberArgument& number : numbers_of(hook_, call_)) {
     finding.scalars.push_back({hook_.arguments[number.argument].name, format_number(number.value)});
   }
+}
+
+void CallFacts::describe_saved_tensors(Facts& facts) const {
+  Finding& finding = facts.finding;
+  for (const auto& [name, tensor] : saved_by_current_node().tensors) {
+    if (finding.inputs.size() >= kMostInputs) break;
+    if (sight_of(*tensor.unsafeGetTensorImpl()) != Sight::kWatched) continue;
+    const bool aligned = !finding.outputs.empty() &&
+                         tensor.sizes().vec() == finding.outputs[finding.origin.output].shape;
+    finding.inputs.push_back(describe_saved(name, tensor, finding, aligned));
+    facts.arguments.push_back({name, -1, true});
+  }
+}
+
+// What led to it: the ops behind the inputs, and the result in a wider type.
+void CallFacts::describe_way_here(Facts& facts) const {
+  MakerWalk walk;
+  walk.in_backward = in_backward;
+  each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = hook_.arguments[argument];
+    if (info.read && item < 0 && !is_number(input)) walk.inputs.emplace_back(info.name, input);
+  });
+  describe_makers(walk, facts);
+  if (!in_backward) facts.activations = activations_behind(walk, kMostLayers);
+  recompute(hook_, call_, before_, facts.finding);
 }
 
 std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
@@ -159,7 +205,7 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       if (!hook_.arguments[argument].read || is_number(input)) return;
       const bool is_it = !shown && input.is_same(tensor);
-      if (is_it) told.name = hook_.arguments[argument].name;
+      if (is_it) told.name = told.argument = hook_.arguments[argument].name;
       shown |= is_it;
       facts->arguments.push_back({hook_.arguments[argument].name, item, false,
                                   is_transposed(OwnedView(input)), is_it});
@@ -170,20 +216,8 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
   describe_output(finding);
   describe_inputs(*facts);
   describe_numbers(finding);
-  if (in_backward) {
-    for (auto& [name, tensor] : saved_tensors_of_current_node()) {
-      if (finding.inputs.size() >= kMostInputs) break;
-      if (sight_of(*tensor.unsafeGetTensorImpl()) != Sight::kWatched) continue;
-      const OwnedView view(tensor);
-      TensorFacts told = describe(tensor, view);
-      told.name = name;
-      told.remark = "saved by the forward";
-      if (view.sizes == finding.outputs[finding.origin.output].shape)
-        add_values(told, view, finding.origin.indices);
-      finding.inputs.push_back(std::move(told));
-      facts->arguments.push_back({name, -1, true});
-    }
-  }
+  if (in_backward) describe_saved_tensors(*facts);
+  if (!declared_at) describe_way_here(*facts);
   return facts;
 }
 

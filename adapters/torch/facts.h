@@ -25,7 +25,28 @@ struct Facts {
     bool shown = true;        // an input of the finding; others help to tell the names apart
   };
   std::vector<Argument> arguments;
+  // Per maker of the finding.
+  struct MadeAt {
+    StackId stack = 0;
+    std::vector<Argument> arguments;
+  };
+  std::vector<MadeAt> made_at;
+  // The largest |value| kept by one op of this forward.
+  struct Activation {
+    StackId stack = 0;
+    std::string node;
+    DType dtype = DType::kFloat32;
+    double largest = 0;
+  };
+  std::vector<Activation> activations;
 };
+
+// What a node saved, with its values at the failing elements where they are `aligned` with it.
+[[nodiscard]] TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
+                                         const Finding& finding, bool aligned);
+// The element of a broadcast operand that feeds `index` of the output; nothing if it does not.
+[[nodiscard]] std::optional<Index> feeding(const Index& index,
+                                           const std::vector<std::int64_t>& sizes);
 
 class CallFacts final : public FactsMaker {
  public:
@@ -48,6 +69,8 @@ class CallFacts final : public FactsMaker {
   void describe_output(Finding& finding) const;
   void describe_inputs(Facts& facts) const;
   void describe_numbers(Finding& finding) const;
+  void describe_saved_tensors(Facts& facts) const;
+  void describe_way_here(Facts& facts) const;
 
   const Hook& hook_;
   const Call& call_;

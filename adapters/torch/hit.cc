@@ -3,24 +3,15 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/GradMode.h>
 
-#include <unordered_set>
-
 #include "facts.h"
+#include "forewarn.h"
+#include "history.h"
+#include "rows.h"
 #include "scan/statistics.h"
 #include "watcher.h"
 
 namespace nanscope::torch_adapter {
 namespace {
-
-// Ops whose output element depends on one row of their first input.
-bool is_row_by_row(const std::string& name) {
-  static const std::unordered_set<std::string> names = {
-      "aten::_softmax", "aten::_log_softmax", "aten::sum",
-      "aten::mean",     "aten::prod",         "aten::logsumexp",
-      "aten::var",      "aten::std",          "aten::linalg_vector_norm",
-      "aten::norm",     "aten::cumsum",       "aten::cumprod"};
-  return names.contains(name);
-}
 
 // Builds the record of one call, and the facts beside it.
 class Recorder {
@@ -262,6 +253,7 @@ void tell_raised(Hook& hook, Call& call, const Before* before) noexcept {
   }
 }
 
+namespace {
 void tell_scaler(const Hook& hook, const Call& call) {
   // _amp_update_scale_(self, growth_tracker, found_inf, ...)
   std::vector<double> values;
@@ -273,9 +265,18 @@ void tell_scaler(const Hook& hook, const Call& call) {
                                                                   : 0);
   });
   if (values.size() < 3) return;
+  loss_scale_seen(values[0]);
   const Busy busy;
   const WithoutGil without_gil;
   Watcher::get().judge.scaler_updated(values[2] > 0, values[0], current_place());
+}
+}  // namespace
+
+void look_aside(const Hook& hook, const Call& call) {
+  if (hook.adds_guard)
+    watch_guard(hook, call);
+  else
+    tell_scaler(hook, call);
 }
 
 }  // namespace nanscope::torch_adapter

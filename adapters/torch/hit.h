@@ -9,7 +9,8 @@ namespace nanscope::torch_adapter {
 
 void tell_hit(Hook& hook, Call& call, void* result, const Before* before);
 void tell_raised(Hook& hook, Call& call, const Before* before) noexcept;
-void tell_scaler(const Hook& hook, const Call& call);
+// The few ops of which a healthy call tells something: the loss scaler, guards in half precision.
+void look_aside(const Hook& hook, const Call& call);
 // Throws, if a verdict of this thread wants the program stopped; the result is destroyed first.
 void stop(const Hook& hook, const Call& call, void* result);
 

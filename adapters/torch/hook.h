@@ -7,6 +7,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Hook final : c10::OperatorKernel {
   FormerKernel former{};  // at a fixed offset, read by the trampolines
   OpInfo info;
   c10::KernelFunction original;
+  std::optional<c10::OperatorHandle> handle;
   ResultShape shape = ResultShape::kNone;
   std::vector<ResultItem> results;
   std::vector<ArgumentInfo> arguments;
@@ -49,7 +51,9 @@ struct Hook final : c10::OperatorKernel {
   bool typed = false;
   bool other_library = false;
   bool has_scalars = false;
-  bool watches_scaler = false;  // _amp_update_scale_: the end of a GradScaler's step
+  bool random = false;       // draws random numbers: never run again
+  bool looks_aside = false;  // healthy calls tell something too: see look_aside
+  bool adds_guard = false;   // add, clamp: where an eps comes in
 
   Hook(std::string name, const c10::KernelFunction& kernel)
       : info{std::move(name), {}}, original(kernel) {}

@@ -80,6 +80,12 @@ bool destroys_operand(std::string_view name) {
   return names.contains(name);
 }
 
+bool adds_guard(std::string_view name) {
+  static const std::unordered_set<std::string_view> names = {
+      "add", "add_", "clamp", "clamp_", "clamp_min", "clamp_min_", "maximum"};
+  return names.contains(name);
+}
+
 bool writes_partly(std::string_view name) {
   static const std::unordered_set<std::string_view> names = {
       "index_put_",   "_index_put_impl_", "scatter_", "index_copy_",    "index_fill_",
@@ -224,10 +230,16 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   hook.other_library = hook.transparent = !aten;
   hook.destroys = aten && destroys_operand(base);
   hook.partial_write = aten && writes_partly(base);
-  hook.watches_scaler = aten && base == "_amp_update_scale_";
+  hook.adds_guard = aten && adds_guard(base);
+  hook.looks_aside = hook.adds_guard || (aten && base == "_amp_update_scale_");
   hook.arguments =
       describe_arguments(schema, hook.info.traits.overwrites, aten && reads_shape_only(base));
-  for (const at::Tag tag : entry.getTags()) hook.pointwise |= tag == at::Tag::pointwise;
+  for (const at::Tag tag : entry.getTags()) {
+    hook.pointwise |= tag == at::Tag::pointwise;
+    hook.random |= tag == at::Tag::nondeterministic_seeded;
+  }
+  for (const ArgumentInfo& argument : hook.arguments)
+    hook.random |= argument.name == "generator" || argument.name == "dropout_p";
   hook.pointwise |= aten && (base == "_to_copy" || base == "copy_" || base == "clone");
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
     ArgumentInfo& argument = hook.arguments[i];
@@ -236,9 +248,11 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   }
 }
 
-bool wrap_at(const c10::OperatorName& name, const c10::impl::OperatorEntry& entry,
-             const c10::FunctionSchema& schema, DispatchKey key) {
+bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  const c10::OperatorName& name = handle.operator_name();
+  const c10::impl::OperatorEntry& entry = (handle.*operator_def())->op;
+  const c10::FunctionSchema& schema = handle.schema();
   const bool aten = name.name.starts_with("aten::");
   const std::string base = name.name.substr(name.name.find("::") + 2);
   const DispatchKey served =
@@ -246,6 +260,7 @@ bool wrap_at(const c10::OperatorName& name, const c10::impl::OperatorEntry& entr
   const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(served));
   if (kernel.isFallthrough()) return false;
   auto hook = std::make_unique<Hook>(name.name, kernel);
+  hook->handle = handle;
   learn(*hook, base, name.overload_name, aten, entry, schema);
   void* trampoline = aten ? choose_trampoline(*hook, entry, schema) : nullptr;
   hook->typed = trampoline != nullptr;
@@ -283,10 +298,10 @@ bool wrap(const c10::OperatorName& name) {
   if (!is_watched(name, entry, schema, rule)) return false;
   bool wrapped = false;
   for (const DispatchKey key : kOtherLayouts) {
-    if (aten && entry.hasKernelForDispatchKey(key)) wrapped |= wrap_at(name, entry, schema, key);
+    if (aten && entry.hasKernelForDispatchKey(key)) wrapped |= wrap_at(*handle, key);
   }
   const auto dense = dense_key_for(entry, aten);
-  return (dense && wrap_at(name, entry, schema, *dense)) || wrapped;
+  return (dense && wrap_at(*handle, *dense)) || wrapped;
 }
 
 // The dispatcher warns that a kernel is overridden; that is what we are here for.

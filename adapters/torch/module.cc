@@ -9,7 +9,9 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include "adapters/python/native.h"
+#include "forewarn.h"
 #include "frames.h"
+#include "history.h"
 #include "hook.h"
 #include "moments.h"
 #include "report/json.h"
@@ -118,6 +120,12 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
     if (has_no_values(below_transforms(root))) return call(*engine, args, kwargs);
   }
   (*before_backward)();
+  const bool accumulates =
+      kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
+  if (accumulates) {
+    loss_seen(roots);
+    watch_headroom(roots);
+  }
   const Judge::RootId root = guarded([&] { return backward_begins(roots); });
   nb::object result;
   try {
@@ -126,8 +134,6 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
     guarded([&] { backward_raised(root, words_of(error)); });
     throw;
   }
-  const bool accumulates =
-      kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
   guarded([&] {
     if (accumulates) {
       backward_ended(root, roots);
@@ -147,9 +153,21 @@ nb::object print_tensor(const nb::args& args, const nb::kwargs& kwargs) {
   return call(*printer, args, kwargs);
 }
 
+std::optional<double> learning_rate_of(nb::handle optimizer) {
+  try {
+    const Busy busy;  // it may be a tensor
+    nb::object groups = optimizer.attr("param_groups");
+    return nb::cast<double>(nb::float_(nb::object(groups[0]["lr"])));
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (!watching) return;
-  guarded([&] { step_begins(parameters_of(optimizer), skips(optimizer)); });
+  const Tensors parameters = parameters_of(optimizer);
+  step_seen(parameters, learning_rate_of(optimizer));
+  guarded([&] { step_begins(parameters, skips(optimizer)); });
 }
 
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
@@ -201,6 +219,7 @@ nb::dict finish(int status, const std::string& ended,
   std::vector<NotWatched> not_watched;
   for (const auto& [what, why, count] : also) not_watched.push_back({what, why, count});
   const Busy busy;
+  watch_weights();
   const SessionEnd end = end_session(status, ended_from(ended), not_watched);
   nb::dict told;
   told["error"] = error_found();
@@ -255,6 +274,7 @@ NB_MODULE(_torch, module) {
              [](const Native& capture, const Native& news, std::int64_t pid) {
                return fork_ended_in_child(capture.bytes, news.bytes, pid);
              });
+  module.def("keep_to", &keep_to);
   module.def("take_engine", [](nb::object original, nb::object before) {
     engine = new nb::object(std::move(original));
     before_backward = new nb::object(std::move(before));
@@ -266,7 +286,9 @@ NB_MODULE(_torch, module) {
   module.def("step_pre_hook", &step_pre_hook);
   module.def("step_post_hook", &step_post_hook);
   module.def("optimizer_made", [](nb::handle optimizer) {
-    guarded([&] { optimizer_made(parameters_of(optimizer)); });
+    const Tensors parameters = parameters_of(optimizer);
+    weights_known(parameters);
+    guarded([&] { optimizer_made(parameters); });
   });
   module.def("gradients_dropped", [](nb::handle optimizer) {
     if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });

@@ -58,12 +58,6 @@ void make_ring() {
   rings()[at::RecordFunction::currentThreadId()] = sites.ring;
 }
 
-StackId site_of(const Node& node) {
-  const std::lock_guard guard(rings_lock);
-  const auto found = rings().find(node.thread_id());
-  return found == rings().end() ? 0 : found->second->get(node.sequence_nr());
-}
-
 // Breadth first from the roots' nodes.
 template <class Visit>
 void walk(const std::vector<at::Tensor>& roots, std::size_t limit, Visit visit) {
@@ -98,6 +92,12 @@ void remember_new_nodes() {
       sites.ring->put(sequence, stack);
   }
   sites.seen = next;
+}
+
+StackId site_of(const Node& node) {
+  const std::lock_guard guard(rings_lock);
+  const auto found = rings().find(node.thread_id());
+  return found == rings().end() ? 0 : found->second->get(node.sequence_nr());
 }
 
 NodeInfo current_node() {

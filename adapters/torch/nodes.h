@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <cstdint>
 #include <mutex>
@@ -21,6 +22,8 @@ struct NodeInfo {
   StackId forward = 0;   // where the node was made; 0 if not known
 };
 [[nodiscard]] NodeInfo current_node();
+// Where in the forward a node was made; 0 if not known.
+[[nodiscard]] StackId site_of(const torch::autograd::Node& node);
 
 [[nodiscard]] std::unique_lock<std::mutex> pause_nodes();  // for a fork
 

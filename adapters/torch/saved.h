@@ -1,7 +1,11 @@
-// The tensors the running autograd node saved in the forward, by their names there.
+// What an autograd node saved in the forward, by its names there.
+//
+// Tensors that pass through hooks of the program (checkpointing, offloading) are left
+// alone: unpacking them would run its code again.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <string>
 #include <utility>
@@ -9,8 +13,14 @@
 
 namespace nanscope::torch_adapter {
 
+struct Saved {
+  std::vector<std::pair<std::string, at::Tensor>> tensors;
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
 // Takes the GIL; called on a hit only. Empty where the node tells nothing.
-[[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> saved_tensors_of_current_node();
+[[nodiscard]] Saved saved_by(const c10::intrusive_ptr<torch::autograd::Node>& node);
+[[nodiscard]] Saved saved_by_current_node();
 
 // Shortest text that reads back as the same number.
 [[nodiscard]] std::string format_number(double value);

@@ -20,9 +20,13 @@ namespace {
 struct Session {
   std::mutex lock;
   SessionOptions options;
+  std::string layer;
+  std::string file;
   std::optional<CaptureWriter> writer;
   std::optional<Error> no_writer;  // why there is none
   std::vector<Finding> findings;
+  std::vector<Finding> warnings;
+  std::int64_t left_out = 0;  // findings outside the chosen layer or file
   std::vector<std::string> complaints;
 };
 
@@ -32,6 +36,17 @@ Session& session() {
 }
 
 constexpr std::size_t kMostNotes = 50;
+constexpr std::size_t kMostWarnings = 20;
+
+bool is_below(const std::string& path, const std::string& root) {
+  return path == root || path.starts_with(root + ".");
+}
+
+bool is_chosen(const Session& all, const Finding& finding) {
+  const Origin& origin = finding.origin;
+  if (!all.layer.empty() && !(origin.module && is_below(*origin.module, all.layer))) return false;
+  return all.file.empty() || origin.site.file == all.file;
+}
 
 void complain(Session& all, const Error& error) {
   if (std::find(all.complaints.begin(), all.complaints.end(), error.message) ==
@@ -69,6 +84,10 @@ void on_verdict(const Verdict& verdict) {
   if (all.options.on_error == OnError::kStop && error_found()) return;  // the first is the answer
   Finding finding = tell_story(verdict);
   const std::lock_guard guard(all.lock);
+  if (!is_chosen(all, finding)) {
+    ++all.left_out;
+    return;
+  }
   if (all.writer) {
     const Status written = all.writer->append(finding);
     if (!written) complain(all, written.error());
@@ -123,11 +142,22 @@ Coverage coverage_now(const std::vector<NotWatched>& also) {
   if (const std::string reason = disarmed_because(); !reason.empty()) {
     coverage.not_watched.push_back({"everything after a fault of nanscope's own", reason, 1});
   }
+  const Session& all = session();
+  if (all.left_out != 0) {
+    const bool layer = !all.layer.empty();
+    coverage.not_watched.push_back({"errors outside " + (layer ? all.layer : all.file),
+                                    layer ? "--layer" : "--file", all.left_out});
+  }
   coverage.not_watched.insert(coverage.not_watched.end(), also.begin(), also.end());
   return coverage;
 }
 
 }  // namespace
+
+void keep_to(const std::string& layer, const std::string& file) {
+  session().layer = layer;
+  session().file = file;
+}
 
 void begin_session(SessionOptions options) {
   Session& all = session();
@@ -162,6 +192,14 @@ std::string finding_json(std::size_t number) {
   return number < all.findings.size() ? json_finding(all.findings[number]) : "null";
 }
 
+void add_warning(Forewarning warning, const std::string& op, StackId stack) {
+  Session& all = session();
+  Finding finding = tell_warning(std::move(warning), op, stack);
+  const std::lock_guard guard(all.lock);
+  if (all.warnings.size() < kMostWarnings && is_chosen(all, finding))
+    all.warnings.push_back(std::move(finding));
+}
+
 SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatched>& also) {
   Session& all = session();
   std::vector<Note> notes;
@@ -174,8 +212,10 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
   std::vector<Finding> told;
   for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i)
     told.push_back(tell_note(notes[i]));
+  std::erase_if(told, [&](const Finding& note) { return !is_chosen(all, note); });
 
   const std::lock_guard guard(all.lock);
+  told.insert(told.begin(), all.warnings.begin(), all.warnings.end());
   SessionEnd end;
   end.capture.program = all.options.program;
   end.capture.program.exit_status = exit_status;

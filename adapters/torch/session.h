@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capture/records.h"
+#include "frames.h"
 
 namespace nanscope::torch_adapter {
 
@@ -27,6 +28,10 @@ struct SessionOptions {
   Program program;
 };
 
+// Only findings of this module (and what is inside it), or of this file, are told from now on;
+// the others are counted. Empty: all.
+void keep_to(const std::string& layer, const std::string& file);
+
 // Makes the verdicts of the judge findings of this session. Once per process.
 void begin_session(SessionOptions options);
 
@@ -44,5 +49,8 @@ struct SessionEnd {
 // A fork: nobody is inside while the process is copied; the child begins a session of its own.
 [[nodiscard]] std::unique_lock<std::mutex> pause_session();
 void session_forked(std::string capture_path, std::string news, std::int64_t pid);
+
+// A warning of this session; takes the GIL. `stack` is where the program stands.
+void add_warning(Forewarning warning, const std::string& op, StackId stack);
 
 }  // namespace nanscope::torch_adapter

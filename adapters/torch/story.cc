@@ -7,6 +7,8 @@
 
 #include "facts.h"
 #include "frames.h"
+#include "history.h"
+#include "watcher.h"
 
 namespace nb = nanobind;
 
@@ -131,6 +133,25 @@ Role role_of(const EventView& event) {
   }
 }
 
+// The ops behind it get their places and the names of what they kept.
+void tell_makers(const Facts& facts, Finding& finding) {
+  for (std::size_t i = 0; i < finding.makers.size() && i < facts.made_at.size(); ++i) {
+    Maker& maker = finding.makers[i];
+    const Facts::MadeAt& made = facts.made_at[i];
+    if (made.stack == 0) continue;
+    Described told = ask(made.stack, "", maker.node, made.arguments);
+    maker.site = std::move(told.site);
+    for (std::size_t k = 0; k < maker.tensors.size() && k < told.names.size(); ++k) {
+      if (told.names[k]) maker.tensors[k].name = *told.names[k];
+    }
+  }
+  for (const Facts::Activation& activation : facts.activations) {
+    if (activation.stack == 0) continue;
+    const Site site = ask(activation.stack, "", "", {}).site;
+    finding.magnitudes.push_back({site.code, activation.largest, false});
+  }
+}
+
 // Numbers first (taken at the hit), then places and names.
 Finding begin_finding(const EventView& event) {
   Finding finding;
@@ -158,7 +179,16 @@ Finding begin_finding(const EventView& event) {
     if (told.names[i]) finding.inputs[input].name = *told.names[i];
     ++input;
   }
+  if (const auto* facts = static_cast<const Facts*>(event.facts.get()))
+    tell_makers(*facts, finding);
   return finding;
+}
+
+// How the training went until here.
+void tell_history(Finding& finding) {
+  finding.history = history_so_far();
+  if (finding.origin.phase != Phase::kBackward) return;
+  for (const double largest : gradients_now()) finding.magnitudes.push_back({"", largest, true});
 }
 
 // The judge knows storages by number; the living modules know their names.
@@ -192,6 +222,7 @@ Finding tell_story(const Verdict& verdict) {
   const nb::gil_scoped_acquire gil;
   Finding finding = begin_finding(verdict.origin);
   finding.level = Level::kError;
+  tell_history(finding);
   if (verdict.misuse) finding.origin.kind = OriginKind::kBirth;
   if (verdict.harmless) {
     const EventView& origin = verdict.origin;
@@ -220,6 +251,26 @@ Finding tell_note(const Note& note) {
   Finding finding = begin_finding(note.first);
   finding.level = Level::kNote;
   finding.count = note.count;
+  return finding;
+}
+
+Finding tell_warning(Forewarning warning, const std::string& op, StackId stack) {
+  const nb::gil_scoped_acquire gil;
+  Finding finding;
+  finding.level = Level::kWarning;
+  finding.origin.op = op;
+  finding.origin.value = {warning.value, 0, false};
+  finding.origin.step = Watcher::get().judge.current_step();
+  if (stack != 0) {
+    Described told = ask(stack, "", "", {});
+    finding.origin.site = std::move(told.site);
+    finding.origin.stack = std::move(told.stack);
+    finding.origin.module = std::move(told.module);
+  }
+  if (warning.name.starts_with('#'))
+    warning.name = name_of_target(warning.name).value_or("a weight");
+  if (warning.name.empty()) warning.name = finding.origin.site.code;
+  finding.forewarning = std::move(warning);
   return finding;
 }
 

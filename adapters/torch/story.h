@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capture/records.h"
+#include "frames.h"
 #include "origin/judge.h"
 
 struct _object;
@@ -11,8 +12,9 @@ namespace nanscope::torch_adapter {
 // The Python functions that read source and name parameters (story.py). With the GIL held.
 void configure_story(_object* describe, _object* name);
 
-// Both take the GIL.
+// These take the GIL.
 [[nodiscard]] Finding tell_story(const Verdict& verdict);
 [[nodiscard]] Finding tell_note(const Note& note);
+[[nodiscard]] Finding tell_warning(Forewarning warning, const std::string& op, StackId stack);
 
 }  // namespace nanscope::torch_adapter

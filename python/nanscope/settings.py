@@ -25,6 +25,8 @@ class Settings:
         self.strict = False
         self.pdb = False
         self.steps = 0
+        self.layer = ""
+        self.file = ""
         self.output = ""
         self.force = False
         self.json = ""
@@ -49,6 +51,8 @@ class Settings:
             strict=request.strict,
             pdb=request.pdb,
             steps=request.steps or 0,
+            layer=request.layer,
+            file=_from_here(request.file),
             output=_from_here(request.output or ""),
             force=request.force,
             json=request.json if request.json in (None, "-") else _from_here(request.json),

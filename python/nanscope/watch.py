@@ -75,6 +75,8 @@ class Watch:
             os.uname().nodename,
             os.getpid(),
         )
+        shown = display_path(settings.file) if settings.file else ""
+        self.adapter.keep_to(settings.layer, shown)
 
     def forked(self) -> None:
         """In the child of a fork: a watch of its own."""

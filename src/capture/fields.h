@@ -56,11 +56,51 @@ void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("remark", tensor.remark);
   visit("argument", tensor.argument);
   visit("feeding", tensor.feeding);
+  visit("parameter", tensor.parameter);
 }
 
 void fields(auto& visit, A<ScalarFact> auto& scalar) {
   visit("name", scalar.name);
   visit("value", scalar.value);
+}
+
+void fields(auto& visit, A<Maker> auto& maker) {
+  visit("node", maker.node);
+  visit("site", maker.site);
+  visit("tensors", maker.tensors);
+  visit("scalars", maker.scalars);
+  visit("links_back", maker.links_back);
+  visit("makes", maker.makes);
+}
+
+void fields(auto& visit, A<Recomputed> auto& again) {
+  visit("dtype", again.dtype);
+  visit("values", again.values);
+}
+
+void fields(auto& visit, A<StepRecord> auto& record) {
+  visit("step", record.step);
+  visit("loss", record.loss);
+  visit("gradient_norm", record.gradient_norm);
+  visit("largest_parameter", record.largest_parameter);
+  visit("update_ratio", record.update_ratio);
+  visit("learning_rate", record.learning_rate);
+  visit("loss_scale", record.loss_scale);
+}
+
+void fields(auto& visit, A<Magnitude> auto& magnitude) {
+  visit("name", magnitude.name);
+  visit("largest", magnitude.largest);
+  visit("gradient", magnitude.gradient);
+}
+
+void fields(auto& visit, A<Forewarning> auto& warning) {
+  visit("id", warning.id);
+  visit("name", warning.name);
+  visit("dtype", warning.dtype);
+  visit("value", warning.value);
+  visit("limit", warning.limit);
+  visit("steps", warning.steps);
 }
 
 void fields(auto& visit, A<Origin> auto& origin) {
@@ -112,6 +152,12 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("count", finding.count);
   visit("exact", finding.exact);
   visit("inputs_left_out", finding.inputs_left_out);
+  visit("recomputed", finding.recomputed);
+  visit("not_recomputed", finding.not_recomputed);
+  visit("makers", finding.makers);
+  visit("history", finding.history);
+  visit("magnitudes", finding.magnitudes);
+  visit("forewarning", finding.forewarning);
 }
 
 void fields(auto& visit, A<Program> auto& program) {

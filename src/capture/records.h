@@ -66,12 +66,58 @@ struct TensorFacts {
   // Of the elements that feed the first failing one, where they are several: the row of a
   // softmax, what a reduction summed.
   std::optional<Statistics> feeding;
+  bool parameter = false;  // a trained weight, or a view of one
 };
 
 // A scalar argument of the op: eps, exponent, dim.
 struct ScalarFact {
   std::string name;
   std::string value;
+};
+
+// An op that made an input of the one that failed, known by the autograd node it left behind.
+struct Maker {
+  std::string node;  // SoftmaxBackward0
+  Site site;
+  std::vector<TensorFacts> tensors;  // what the node kept: operands, or its result
+  std::vector<ScalarFact> scalars;   // exponent, dim, min
+  // Its place on the way back: 0 made an input itself, 1 made an input of that one, ...
+  std::int64_t links_back = 0;
+  std::string makes;  // the argument of the op (or of the maker behind it) that it made: self
+};
+
+// The failing elements computed again from the same operands in a wider type.
+struct Recomputed {
+  std::string dtype;          // float64
+  std::vector<Value> values;  // in the order of Origin::indices
+};
+
+// One training step, as it stood when the optimizer was about to act. What is not known is null.
+struct StepRecord {
+  std::int64_t step = 0;
+  std::optional<double> loss;
+  std::optional<double> gradient_norm;      // estimated from a fixed sample of each gradient
+  std::optional<double> largest_parameter;  // |w|, of the same sample of each parameter
+  std::optional<double> update_ratio;       // |change of w| / |w| by the step before
+  std::optional<double> learning_rate;
+  std::optional<double> loss_scale;
+};
+
+// The largest |value| at one place of the failing step, in the order of the forward.
+struct Magnitude {
+  std::string name;  // `self.fc2(h)`, or of a gradient the parameter's name
+  double largest = 0;
+  bool gradient = false;
+};
+
+// What a warning is about, where nothing non-finite has happened yet.
+struct Forewarning {
+  std::string id;  // of the cause
+  std::string name;
+  std::string dtype;
+  double value = 0;
+  double limit = 0;
+  std::int64_t steps = 0;
 };
 
 struct Origin {
@@ -124,6 +170,12 @@ struct Finding {
   std::optional<Value>
       exact;  // the first failing element, computed in float64 from the same inputs
   std::int64_t inputs_left_out = 0;  // inputs beyond those kept (an op over lists of tensors)
+  std::vector<Recomputed> recomputed;
+  std::string not_recomputed;  // why not, where that is worth a word
+  std::vector<Maker> makers;   // nearest first
+  std::vector<StepRecord> history;
+  std::vector<Magnitude> magnitudes;
+  std::optional<Forewarning> forewarning;
 };
 
 struct Program {

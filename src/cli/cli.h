@@ -33,6 +33,8 @@ struct RunRequest {
   bool strict = false;
   bool pdb = false;
   std::optional<std::int64_t> steps;
+  std::string layer;  // empty: all
+  std::string file;
   bool quiet = false;
   bool verbose = false;
   bool color = false;  // on stderr

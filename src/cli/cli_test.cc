@@ -66,7 +66,7 @@ TEST_F(CommandLine, HelpAndVersion) {
   EXPECT_EQ(call({"-h"}).status, 0);
   EXPECT_EQ(call({"--help"}).out, call({"-h"}).out);
   EXPECT_EQ(call({"--version"}).out, std::string("nanscope ") + version() + "\n");
-  for (const char* verb : {"run", "show", "dump", "doctor"}) {
+  for (const char* verb : {"run", "show", "dump", "explain", "doctor"}) {
     const Outcome help = call({verb, "-h"});
     EXPECT_EQ(help.status, 0) << verb;
     EXPECT_TRUE(help.out.starts_with(std::string("usage: nanscope ") + verb)) << help.out;
@@ -79,10 +79,26 @@ TEST_F(CommandLine, HelpAndVersion) {
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"--html", "--mode", "--layer", "fix", "export", "scan ", "explain"})
+  for (const char* absent : {"--html", "--mode", "fix ", "export", "scan "})
     EXPECT_EQ(help.find(absent), std::string::npos) << absent;
   EXPECT_EQ(call({"run", "--html", "x.html", "train.py"}).status, 2);
   EXPECT_EQ(call({"fix", "train.py"}).status, 2);
+}
+
+TEST_F(CommandLine, Explain) {
+  const Outcome list = call({"explain"});
+  EXPECT_EQ(list.status, 0);
+  EXPECT_NE(list.out.find("\n  log_of_zero  "), std::string::npos);
+  EXPECT_TRUE(call({"explain", "log_of_zero"}).out.starts_with("# log_of_zero\n"));
+  const Outcome wrong = call({"explain", "log_of_zer"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("is log_of_zero meant?"), std::string::npos);
+}
+
+TEST_F(CommandLine, TheWatchCanBeKeptToALayerOrAFile) {
+  EXPECT_EQ(run({"--layer", "net.head", "train.py"}).layer, "net.head");
+  EXPECT_EQ(run({"--file", "train.py", "train.py"}).file, "train.py");
+  EXPECT_EQ(call({"run", "--file", "nowhere.py", "train.py"}).status, 2);
 }
 
 TEST_F(CommandLine, EverythingAfterTheScriptIsTheScripts) {
@@ -231,8 +247,8 @@ TEST_F(CommandLine, Show) {
   EXPECT_NE(call({"show", "-v", "run.nsc"}).out.find("Looked at and dropped"), std::string::npos);
   EXPECT_EQ(call({"show", "-q", "run.nsc"}).out,
             "error: train.py:41:18: aten::log made -inf\n"
-            "  log_of_zero (certain): `p` is 0 at [2, 5] (3 of 64 elements are zero), and log(0) "
-            "is -inf.\n");
+            "  log_of_zero (certain; to blame: the code): `p` is 0 at [2, 5] (3 of 64 elements are "
+            "zero), and\n    log(0) is -inf.\n");
 }
 
 TEST_F(CommandLine, Dump) {

@@ -93,6 +93,7 @@ std::string check_manner(const RunRequest& request) {
 
 // Known before a week of training rather than after it.
 std::string check_files(const RunRequest& request) {
+  if (!request.file.empty() && !exists(request.file)) return request.file + " does not exist.";
   if (request.json == "-" && !request.quiet)
     return "--json - writes to stdout, which belongs to the program; use it with -q.";
   if (request.json && request.json == request.output) return "-o and --json name the same file.";
@@ -130,6 +131,8 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("--strict", request.strict,
                "every birth of a NaN or Inf is an error, and raised at its very line");
   app.add_flag("--pdb", request.pdb, "open the debugger there");
+  add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
+  add("--file", request.file, "only findings of this source file", "PATH");
   CLI::Option* limited = add("--steps", steps, "stop after N training steps", "N");
 
   const auto program =

@@ -23,6 +23,7 @@ struct Verb {
 extern const Verb kRun;
 extern const Verb kShow;
 extern const Verb kDump;
+extern const Verb kExplain;
 extern const Verb kDoctor;
 
 // -q, -v, --no-color: every verb has them.

@@ -6,8 +6,11 @@
 #include <cctype>
 
 #include "diagnose/cause.h"
+#include "diagnose/causes.h"
 #include "diagnose/family.h"
+#include "diagnose/lineage.h"
 #include "diagnose/phrase.h"
+#include "diagnose/what_if.h"
 
 // Adding a family is adding its file and one line here. The order is from the
 // special to the general: of two that are equally sure, the first is the cause.
@@ -15,6 +18,7 @@
 
 // Where it came from. What no op computed is explained by these alone.
 #define NANSCOPE_SOURCES(family) \
+  family(forewarning)            \
   family(memory)                 \
   family(input_data)             \
   family(constant)               \
@@ -22,13 +26,22 @@
 
 // What the op did.
 #define NANSCOPE_ARITHMETIC(family) \
+  family(training)                  \
+  family(loss_scale)                \
+  family(precision)                 \
+  family(leak)                      \
   family(optimizer)                 \
   family(empty_reduction)           \
   family(softmax)                   \
+  family(linear_algebra)            \
+  family(inverse_trigonometry)      \
+  family(norm)                      \
+  family(power)                     \
   family(square_root)               \
   family(logarithm)                 \
   family(division)                  \
   family(exponential)               \
+  family(infinities)                \
   family(overflow)
 
 // clang-format on
@@ -49,7 +62,7 @@ constexpr Family kArithmetic[] = {NANSCOPE_ARITHMETIC(NANSCOPE_LIST)};
 #undef NANSCOPE_LIST
 
 // The first that is certain, else the first that is likely, else none.
-Opinions::const_iterator best_of(const Opinions& opinions) {
+Opinions::const_iterator surest_of(const Opinions& opinions) {
   for (const auto stand : {Opinion::Stand::kCertain, Opinion::Stand::kLikely}) {
     const auto found = std::find_if(opinions.begin(), opinions.end(),
                                     [&](const Opinion& o) { return o.stand == stand; });
@@ -58,9 +71,25 @@ Opinions::const_iterator best_of(const Opinions& opinions) {
   return opinions.end();
 }
 
-Cause::Other dropped(const Opinion& opinion) {
-  const bool possible = opinion.stand != Opinion::Stand::kRuledOut;
-  return {opinion.id, possible ? "possible, but less sure: " + opinion.sentence : opinion.sentence};
+bool lies_behind(const Opinion& opinion, const std::string& id) {
+  return opinion.stand != Opinion::Stand::kRuledOut &&
+         std::find(opinion.explains.begin(), opinion.explains.end(), id) != opinion.explains.end();
+}
+
+// The surest; or what lies behind it, if something does.
+Opinions::const_iterator best_of(const Opinions& opinions) {
+  const auto surest = surest_of(opinions);
+  const std::string id = surest == opinions.end() ? "unknown" : surest->id;
+  const auto behind = std::find_if(opinions.begin(), opinions.end(),
+                                   [&](const Opinion& o) { return lies_behind(o, id); });
+  return behind != opinions.end() ? behind : surest;
+}
+
+Cause::Other dropped(const Opinion& opinion, const Opinion& best) {
+  if (opinion.stand == Opinion::Stand::kRuledOut) return {opinion.id, opinion.sentence};
+  const bool shows = lies_behind(best, opinion.id);
+  return {opinion.id, (shows ? "true, and only how it showed: " : "possible, but less sure: ") +
+                          opinion.sentence};
 }
 
 constexpr std::size_t kMostLooks = 8;
@@ -93,11 +122,20 @@ Cause pick(const Facts& facts, const Opinions& opinions) {
     cause.sentence = best->sentence;
     cause.evidence = best->evidence;
   }
+  if (const CauseInfo* info = find_cause(cause.id)) cause.to_blame = info->to_blame;
   if (std::islower(static_cast<unsigned char>(cause.sentence[0])) != 0)
     cause.sentence[0] = static_cast<char>(std::toupper(cause.sentence[0]));
+  if (facts.origin().kind == OriginKind::kBirth) {
+    cause.evidence.push_back(lineage(facts));
+    for (std::string& line : what_if(facts)) cause.evidence.push_back(std::move(line));
+  }
   std::erase_if(cause.evidence, [](const std::string& line) { return line.empty(); });
-  for (auto it = opinions.begin(); it != opinions.end(); ++it)
-    if (it != best && it->id != cause.id) cause.others.push_back(dropped(*it));
+  for (auto it = opinions.begin(); it != opinions.end(); ++it) {
+    const bool known = std::any_of(cause.others.begin(), cause.others.end(),
+                                   [&](const Cause::Other& other) { return other.id == it->id; });
+    if (it != best && it->id != cause.id && !known)
+      cause.others.push_back(dropped(*it, best == opinions.end() ? Opinion{} : *best));
+  }
   return cause;
 }
 
@@ -112,7 +150,7 @@ Cause diagnose(const Finding& finding) {
   const diagnosis::Facts facts(finding);
   diagnosis::Opinions opinions;
   for (const diagnosis::Family family : diagnosis::kSources) family(facts, opinions);
-  if (finding.origin.kind == OriginKind::kBirth)
+  if (finding.origin.kind == OriginKind::kBirth && !finding.forewarning)
     for (const diagnosis::Family family : diagnosis::kArithmetic) family(facts, opinions);
   return diagnosis::pick(facts, opinions);
 }

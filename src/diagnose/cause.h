@@ -25,6 +25,7 @@ struct Cause {
 
   std::string id;  // of the catalogue: log_of_zero
   Certainty certainty = Certainty::kLikely;
+  std::string to_blame;               // the code, the data, a hyper-parameter
   std::string sentence;               // in the user's own variable names
   std::vector<std::string> evidence;  // numbers, not adjectives
   std::vector<Other> others;          // suspects, and why they are not it

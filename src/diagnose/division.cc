@@ -21,7 +21,9 @@ std::optional<Operand> dividend_of(const Facts& facts) {
 
 bool belongs_elsewhere(const Facts& facts) {
   return facts.origin().phase == Phase::kOptimizer ||
-         facts.in_backward_of({"Sqrt", "Log", "Log2", "Log10", "Log1P", "Xlogy"});
+         facts.in_backward_of({"Sqrt", "Log", "Log2", "Log10", "Log1P", "Xlogy", "Acos", "Asin",
+                               "Atanh", "Acosh", "Hypot", "Atan2", "LinalgVectorNorm", "Norm",
+                               "Cdist"});
 }
 
 std::string sentence(const Facts& facts, const Operand& divisor) {

@@ -101,8 +101,9 @@ bool Facts::is_nan() const {
 Operand Facts::operand_of(const TensorFacts& tensor, std::string_view argument,
                           std::string_view description) const {
   // The schema's name is not the user's.
-  const bool unnamed =
-      tensor.name.empty() || tensor.name == argument || tensor.name == tensor.argument;
+  std::string_view schema_name = tensor.argument;
+  if (schema_name.starts_with("saved ")) schema_name.remove_prefix(6);
+  const bool unnamed = tensor.name.empty() || tensor.name == argument || tensor.name == schema_name;
   return {unnamed ? std::string(description) : quoted(tensor.name), &tensor, values_of(tensor)};
 }
 
@@ -143,6 +144,44 @@ std::vector<Operand> Facts::saved() const {
   for (const TensorFacts& tensor : finding_.inputs)
     if (is_saved(tensor)) all.push_back(operand_of(tensor, "", ""));
   return all;
+}
+
+std::optional<Operand> Facts::saved(std::string_view name) const {
+  for (const TensorFacts& tensor : finding_.inputs)
+    if (tensor.argument == fmt::format("saved {}", name))
+      return operand_of(tensor, name, "the argument of " + expression());
+  return std::nullopt;
+}
+
+const Maker* Facts::maker(std::initializer_list<std::string_view> forward_names,
+                          std::int64_t links_back) const {
+  for (const Maker& maker : finding_.makers) {
+    if (maker.links_back != links_back) continue;
+    const std::string_view node = maker.node;
+    const std::string_view forward = node.substr(0, node.find("Backward"));
+    if (std::find(forward_names.begin(), forward_names.end(), forward) != forward_names.end())
+      return &maker;
+  }
+  return nullptr;
+}
+
+std::optional<double> Facts::loss() const {
+  return finding_.history.empty() ? std::nullopt : finding_.history.back().loss;
+}
+
+std::optional<Operand> kept_by(const Maker& maker, std::string_view name) {
+  for (const TensorFacts& tensor : maker.tensors)
+    if (tensor.argument == fmt::format("saved {}", name))
+      return Operand{
+          tensor.name.empty() || tensor.name == name ? std::string() : quoted(tensor.name), &tensor,
+          values_of(tensor)};
+  return std::nullopt;
+}
+
+std::optional<double> number_of(const Maker& maker, std::string_view name) {
+  for (const ScalarFact& scalar : maker.scalars)
+    if (scalar.name == name) return parsed(scalar.value);
+  return std::nullopt;
 }
 
 bool Facts::inputs_finite() const {

@@ -51,6 +51,14 @@ class Facts {
   // The op's own tensors; what a backward node saved in forward is apart.
   [[nodiscard]] std::vector<Operand> tensors() const;
   [[nodiscard]] std::vector<Operand> saved() const;
+  // The operand a backward node saved under this name in the forward.
+  [[nodiscard]] std::optional<Operand> saved(std::string_view name) const;
+  // The op that made an operand, or what a backward node differentiates, known by its node: Sum,
+  // Softmax; null if it is another or unknown.
+  [[nodiscard]] const Maker* maker(std::initializer_list<std::string_view> forward_names,
+                                   std::int64_t links_back = 0) const;
+  // The loss of the failing step, if it was seen.
+  [[nodiscard]] std::optional<double> loss() const;
   // There are some (tensors or numbers), and all that feeds the failing element is finite.
   [[nodiscard]] bool inputs_finite() const;
 
@@ -70,6 +78,10 @@ class Facts {
   const Finding& finding_;
   std::string op_;
 };
+
+// An operand of a maker: what its node saved under this name.
+[[nodiscard]] std::optional<Operand> kept_by(const Maker& maker, std::string_view name);
+[[nodiscard]] std::optional<double> number_of(const Maker& maker, std::string_view name);
 
 // "`p` is 0 at [2, 5] (3 of 64 elements are zero)"
 [[nodiscard]] std::string is_zero_here(const Facts& facts, const Operand& operand);

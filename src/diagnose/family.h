@@ -19,6 +19,8 @@ struct Opinion {
   std::string id;
   std::string sentence;               // the cause; or, ruled out, why not (no full stop)
   std::vector<std::string> evidence;  // empty ones are dropped
+  // Causes that this one lies behind: where it is likely, they are only how it showed.
+  std::vector<std::string> explains = {};
 };
 
 using Opinions = std::vector<Opinion>;

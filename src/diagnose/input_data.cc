@@ -98,7 +98,7 @@ bool is_data_literal(const Facts& facts) {
   const Origin& origin = facts.origin();
   if (origin.kind != OriginKind::kDeclared) return false;
   const bool partly = origin.nan + origin.pos_inf + origin.neg_inf < origin.numel;
-  if (facts.op_is({"lift_fresh", "lift_fresh_copy"})) return partly;
+  if (facts.op_is({"lift_fresh", "lift_fresh_copy"})) return partly || assigns_element(origin.site);
   return facts.op_is({"fill", "copy", "index_put", "_index_put_impl"}) &&
          assigns_element(origin.site);
 }

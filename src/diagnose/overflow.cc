@@ -166,7 +166,7 @@ void overflow(const Facts& facts, Opinions& opinions) {
         rule_out(opinions, range, fmt::format("the exact result, {}, fits", number(*exact)));
       return;
     }
-    if (range.half)
+    if (range.half && facts.finding().recomputed.empty())
       evidence.push_back(fmt::format("float32 holds {}, float16 does not", number(*exact)));
     const bool fits_float = std::abs(*exact) <= largest_of(DType::kFloat32);
     opinions.push_back({Opinion::Stand::kCertain,

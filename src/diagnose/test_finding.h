@@ -70,6 +70,24 @@ inline Finding in_optimizer(Finding finding) {
   return finding;
 }
 
+// What a node saved in the forward.
+inline TensorFacts saved(std::string name, const std::string& argument, double at) {
+  TensorFacts tensor = with(std::move(name), "saved " + argument, at);
+  tensor.remark = "saved by the forward";
+  return tensor;
+}
+
+inline Maker made_by(std::string node, std::string code, std::vector<TensorFacts> tensors = {},
+                     std::int64_t links_back = 0) {
+  Maker maker;
+  maker.node = std::move(node);
+  maker.site = sample::site("train.py", 38, "    " + code, code, "forward");
+  maker.tensors = std::move(tensors);
+  maker.links_back = links_back;
+  if (links_back == 0) maker.makes = "self";
+  return maker;
+}
+
 // "id certainty"
 inline std::string verdict(const Finding& finding) {
   const Cause cause = diagnose(finding);

@@ -17,7 +17,7 @@ void Judge::State::forked() {
   host_reads.clear();
   reads.clear();
   runs.clear();
-  backwards = optimizers = optimizer_steps = healthy = skips = 0;
+  backwards = backwards_ended = optimizers = optimizer_steps = healthy = skips = 0;
   stepped = false;
   dropped = 0;
   verdicts.forget();

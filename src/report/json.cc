@@ -128,6 +128,7 @@ Json cause_of(const Cause& cause) {
   };
   return {{"id", cause.id},
           {"certainty", word_of(cause.certainty)},
+          {"to_blame", cause.to_blame},
           {"sentence", cause.sentence},
           {"evidence", cause.evidence},
           {"others", list_of(cause.others, other)}};
@@ -138,6 +139,34 @@ Json verification_not_run() {
           {"steps", 0},
           {"healthy_steps_unchanged", nullptr},
           {"detail", "This version proposes no fix, so there was none to verify."}};
+}
+
+Json recomputed_of(const Recomputed& again) {
+  return {{"dtype", again.dtype}, {"values", list_of(again.values, value_of)}};
+}
+
+Json maker_of(const Maker& maker) {
+  return {{"node", maker.node},
+          {"site", site_of(maker.site)},
+          {"links_back", maker.links_back},
+          {"tensors", list_of(maker.tensors, tensor_of)},
+          {"scalars", list_of(maker.scalars, scalar_of)}};
+}
+
+Json step_of(const StepRecord& record) {
+  return {{"step", record.step},
+          {"loss", statistic_of(record.loss)},
+          {"gradient_norm", statistic_of(record.gradient_norm)},
+          {"largest_parameter", statistic_of(record.largest_parameter)},
+          {"update_ratio", statistic_of(record.update_ratio)},
+          {"learning_rate", statistic_of(record.learning_rate)},
+          {"loss_scale", statistic_of(record.loss_scale)}};
+}
+
+Json magnitude_of(const Magnitude& magnitude) {
+  return {{"name", magnitude.name},
+          {"largest", number_of(magnitude.largest)},
+          {"gradient", magnitude.gradient}};
 }
 
 Json finding_of(const Finding& finding) {
@@ -152,7 +181,11 @@ Json finding_of(const Finding& finding) {
           {"fix", nullptr},
           {"verification", verification_not_run()},
           {"scalars", list_of(finding.scalars, scalar_of)},
-          {"count", finding.count}};
+          {"count", finding.count},
+          {"recomputed", list_of(finding.recomputed, recomputed_of)},
+          {"makers", list_of(finding.makers, maker_of)},
+          {"history", list_of(finding.history, step_of)},
+          {"magnitudes", list_of(finding.magnitudes, magnitude_of)}};
 }
 
 Json findings_in_order(const std::vector<Finding>& findings) {

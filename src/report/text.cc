@@ -152,9 +152,11 @@ void first_bad_operation(const Finding& finding, Page& page) {
   called_from(origin, page);
 }
 
-// " (certain)"; of what is not known there is nothing to be sure of.
+// " (certain; to blame: the code)"; of what is not known there is nothing to be sure of.
 std::string sureness(const Cause& cause) {
-  return cause.id == "unknown" ? std::string() : fmt::format(" ({})", word_of(cause.certainty));
+  return cause.id == "unknown"
+             ? std::string()
+             : fmt::format(" ({}; to blame: {})", word_of(cause.certainty), cause.to_blame);
 }
 
 void root_cause(const Cause& cause, Page& page) {
@@ -220,11 +222,17 @@ void headline(const Finding& finding, Page& page) {
   const Origin& origin = finding.origin;
   const std::string times =
       finding.count > 1 ? fmt::format(" ({} times)", grouped(finding.count)) : "";
+  const Cause cause = diagnose(finding);
+  if (finding.forewarning) {  // nothing has happened yet: there is no deed to tell of
+    const std::string place = origin.site.file.empty() ? "" : position(origin.site) + ": ";
+    page.prose(
+        0, fmt::format("{}: {}{}: {}", word_of(finding.level), place, cause.id, cause.sentence), 2);
+    return;
+  }
   page.prose(0,
              fmt::format("{}: {}: {}{}", word_of(finding.level), position(origin.site),
                          deed(origin), times),
              2);
-  const Cause cause = diagnose(finding);
   page.prose(2, cause.id + sureness(cause) + ": " + cause.sentence, 2);
 }
 

@@ -38,6 +38,7 @@ def test_case(program: Path, tmp_path: Path) -> None:
     site = origin["site"]
     assert Path(site["file"]).name == program.name
     assert str(site["line"]) in wanted["line"], site
+    assert finding["cause"]["id"] in wanted["cause"], finding["cause"]
     first_line = site["code"].split("\n")[0].strip()
     assert first_line and first_line in program.read_text().split("\n")[site["line"] - 1]
 

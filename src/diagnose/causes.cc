@@ -1,0 +1,81 @@
+#include "diagnose/causes.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace nanscope {
+namespace {
+
+// Adding a cause: its family's rule, a line here, its page in docs/causes.
+constexpr CauseInfo kCauses[] = {
+    {"division_by_zero", "the code", "A divisor is exactly 0."},
+    {"log_of_zero", "the code", "A logarithm is taken, or differentiated, at exactly 0."},
+    {"log_of_negative", "the code", "A logarithm of a negative number."},
+    {"sqrt_of_negative", "the code", "A square root of a negative number."},
+    {"sqrt_gradient_at_zero", "the code", "sqrt(0) is fine in the forward; its slope is infinite."},
+    {"norm_gradient_at_zero", "the code", "The direction x / |x| of a vector of length 0."},
+    {"pow_domain", "the code", "A power outside its domain, or its slope at 0."},
+    {"where_gradient_leak", "the code",
+     "A value that is discarded in the forward spoils the gradient."},
+    {"exp_overflow", "the code", "exp of a number that is too large."},
+    {"float_overflow", "the code", "A result exceeds the largest float32 or float64."},
+    {"half_overflow", "the code", "A value does not fit float16, which ends at 65,504."},
+    {"eps_underflow", "the code", "A guard constant is rounded to 0 in half precision."},
+    {"all_masked_softmax", "the code", "softmax over a row of only -inf."},
+    {"inf_minus_inf", "the code", "Two infinities are subtracted or added."},
+    {"zero_times_inf", "the code", "0 is multiplied by Inf."},
+    {"empty_reduction", "the data, or the code that takes it as it comes",
+     "A reduction over too few elements."},
+    {"bad_input_data", "the data",
+     "The number came in with the data; the program's arithmetic is right."},
+    {"learning_rate_divergence", "a hyper-parameter", "The training itself diverges."},
+    {"bad_initialisation", "the code", "Weights are wrong before the first update."},
+    {"optimizer_division_by_zero", "the code, or a hyper-parameter (eps)",
+     "The update divides by a second moment or norm that is 0."},
+    {"uninitialised_memory", "the code", "Memory from empty() is read before it is written."},
+    {"inverse_trig_domain", "the code", "acos, asin, atanh or acosh on or beyond the edge."},
+    {"loss_scale_runaway", "a hyper-parameter",
+     "A dynamic loss scale collapses towards 0 or grows to Inf."},
+    {"degenerate_decomposition", "the code",
+     "The backward of svd, eigh or qr with equal or zero singular values."},
+    {"exploding_gradients", "the code", "Gradients grow through depth or time."},
+    {"nan_constant", "the code", "A NaN or Inf written as a constant flows into the result."},
+    {"singular_matrix", "the data, or the code",
+     "inverse, solve, cholesky or logdet of a singular or indefinite matrix."},
+    {"unwatched_kernel", "unknown: the code of the kernel, or what it was given",
+     "A kernel that could not be watched made it."},
+    {"unknown", "unknown", "None of the causes can be shown."},
+    {"extreme_weights", "a hyper-parameter, or the code",
+     "A warning: weights above 100, or all below 1e-6, after training."},
+    {"untrained_weights", "the code",
+     "A warning: a weight was given to an optimizer and never changed."},
+    {"little_headroom", "the code", "A warning: values near the end of their type."},
+    {"growing_gradients", "a hyper-parameter", "A warning: the gradient norm grows without bound."},
+};
+
+struct Page {
+  std::string_view id;
+  std::string_view text;
+};
+
+constexpr Page kPages[] = {
+#include "cause_pages.inc"
+};
+
+}  // namespace
+
+std::span<const CauseInfo> all_causes() noexcept { return kCauses; }
+
+const CauseInfo* find_cause(std::string_view id) noexcept {
+  const auto* found = std::find_if(std::begin(kCauses), std::end(kCauses),
+                                   [&](const CauseInfo& cause) { return cause.id == id; });
+  return found == std::end(kCauses) ? nullptr : found;
+}
+
+std::string_view page_of(std::string_view id) noexcept {
+  for (const Page& page : kPages)
+    if (page.id == id) return page.text;
+  return {};
+}
+
+}  // namespace nanscope

@@ -1,0 +1,43 @@
+// Warnings before the fact: nothing is non-finite yet, but a measured number says that it
+// soon may be.
+
+#include <fmt/format.h>
+
+#include "diagnose/family.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope::diagnosis {
+namespace {
+
+std::string sentence_of(const Forewarning& w) {
+  const std::string name = quoted(w.name);
+  if (w.id == "eps_underflow")
+    return fmt::format("The guard {} in {} is rounded to 0 in {}: it guards nothing.",
+                       number(w.value), name, w.dtype);
+  if (w.id == "little_headroom")
+    return fmt::format(
+        "{} reaches {} in {}, which ends at {}: {:.0f} % of the exponent's range is "
+        "used.",
+        name, number(w.value), w.dtype, number(w.limit), 100 * w.value / w.limit);
+  if (w.id == "extreme_weights" && w.value > w.limit)
+    return fmt::format("The weights of {} reach {} after {}.", name, number(w.value),
+                       plural(w.steps, "step"));
+  if (w.id == "extreme_weights")
+    return fmt::format("No weight of {} is above {} after {}: the layer passes nothing on.", name,
+                       number(w.value), plural(w.steps, "step"));
+  if (w.id == "untrained_weights")
+    return fmt::format("{} was given to an optimizer and has not changed in {}.", name,
+                       plural(w.steps, "step"));
+  return fmt::format("The gradient norm grew from {} to {} over {}, and grows on.", number(w.limit),
+                     number(w.value), plural(w.steps, "step"));
+}
+
+}  // namespace
+
+void forewarning(const Facts& facts, Opinions& opinions) {
+  const std::optional<Forewarning>& warning = facts.finding().forewarning;
+  if (!warning) return;
+  opinions.push_back({Opinion::Stand::kCertain, warning->id, sentence_of(*warning), {}});
+}
+
+}  // namespace nanscope::diagnosis

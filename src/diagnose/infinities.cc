@@ -1,0 +1,130 @@
+// inf_minus_inf, zero_times_inf: arithmetic with an Inf that is legal or was handed in. Both
+// have no value, so the result is nan.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "diagnose/family.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope::diagnosis {
+namespace {
+
+constexpr const char* kDifference = "inf_minus_inf";
+constexpr const char* kProduct = "zero_times_inf";
+
+bool is_infinite(const std::optional<double>& x) { return x && std::isinf(*x); }
+
+std::int64_t infinities_in(const Statistics& s) { return s.pos_inf + s.neg_inf; }
+
+std::string holds(const Operand& x) {
+  if (!x.tensor || x.tensor->statistics.numel <= 1) return {};
+  const Statistics& s = x.tensor->statistics;
+  return fmt::format("{} holds {} inf and {} -inf in {}", x.name, grouped(s.pos_inf),
+                     grouped(s.neg_inf), plural(s.numel, "element"));
+}
+
+void difference(const Facts& facts, Opinions& opinions) {
+  const auto a = facts.operand("self", 0, "the first operand");
+  const auto b = facts.operand("other", 1, "the second operand");
+  if (!a || !b || !a->value() || !b->value()) return;
+  const bool both = is_infinite(a->value()) && is_infinite(b->value());
+  if (!both) {
+    if (is_infinite(a->value()) || is_infinite(b->value()))
+      opinions.push_back({Opinion::Stand::kRuledOut,
+                          kDifference,
+                          fmt::format("only one operand is infinite{}", facts.at()),
+                          {}});
+    return;
+  }
+  const char* sign = facts.op() == "add" ? "+" : "-";
+  const std::string where = facts.origin().phase == Phase::kBackward
+                                ? fmt::format("The gradient of {} takes ", facts.expression())
+                                : std::string();
+  const std::string calculation =
+      fmt::format("{} {} ({})", number(*a->value()), sign, number(*b->value()));
+  opinions.push_back({Opinion::Stand::kCertain,
+                      kDifference,
+                      where.empty()
+                          ? fmt::format("{} and {} are both infinite{}: {} is nan.", a->name,
+                                        b->name, facts.at(), calculation)
+                          : fmt::format("{}{}{}, which is nan.", where, calculation, facts.at()),
+                      {holds(*a), holds(*b)}});
+}
+
+// A sum or mean over a row that holds inf of both signs; a variance of a row with any.
+void reduction(const Facts& facts, Opinions& opinions) {
+  const auto x = facts.operand("self", 0, "the input");
+  if (!x || !x->tensor || !facts.is_nan()) return;
+  const Statistics row = x->tensor->feeding.value_or(x->tensor->statistics);
+  const bool centred = facts.op_is({"var", "std", "var_mean", "std_mean", "native_layer_norm",
+                                    "native_batch_norm", "native_group_norm"});
+  const bool clash = centred ? infinities_in(row) > 0 : row.pos_inf > 0 && row.neg_inf > 0;
+  if (row.nan > 0 || !clash) return;
+  opinions.push_back(
+      {x->tensor->feeding || x->tensor->statistics.numel == row.numel ? Opinion::Stand::kCertain
+                                                                      : Opinion::Stand::kLikely,
+       kDifference,
+       centred ? fmt::format("{} holds inf, and its distance from a mean that is inf too is "
+                             "inf - inf = nan.",
+                             x->name)
+               : fmt::format("{} holds inf and -inf, and their sum is nan.", x->name),
+       {holds(*x)}});
+}
+
+void product(const Facts& facts, Opinions& opinions) {
+  const auto a = facts.operand("self", 0, "the first factor");
+  const auto b = facts.operand("other", 1, "the second factor");
+  if (!a || !b || !facts.is_nan()) return;
+  const bool divides = facts.op() == "div";
+  const auto x = a->value();
+  const auto y = b->value();
+  const bool clash = divides ? is_infinite(x) && is_infinite(y)
+                             : (is_infinite(x) && y == 0.0) || (is_infinite(y) && x == 0.0);
+  if (!clash) {
+    if (is_infinite(x) || is_infinite(y))
+      opinions.push_back(
+          {Opinion::Stand::kRuledOut, kProduct, fmt::format("no factor is 0{}", facts.at()), {}});
+    return;
+  }
+  opinions.push_back(
+      {Opinion::Stand::kCertain,
+       kProduct,
+       fmt::format("{} is {} and {} is {}{}: {} {} {} is nan.", a->name, number(*x), b->name,
+                   number(*y), facts.at(), number(*x), divides ? "/" : "*", number(*y)),
+       {holds(*a), holds(*b)}});
+}
+
+// A matrix product multiplies and adds: with an Inf inside, either may be it.
+void matrix_product(const Facts& facts, Opinions& opinions) {
+  if (!facts.is_nan()) return;
+  const std::vector<Operand> all = facts.tensors();
+  const Operand* infinite = nullptr;
+  bool zeros = false;
+  for (const Operand& operand : all) {
+    const Statistics& s = operand.tensor->statistics;
+    if (s.nan > 0) return;
+    if (infinities_in(s) > 0) infinite = &operand;
+    zeros |= infinities_in(s) == 0 && s.zeros > 0;
+  }
+  if (infinite == nullptr) return;
+  opinions.push_back(
+      {Opinion::Stand::kLikely,
+       zeros ? kProduct : kDifference,
+       fmt::format("{} holds inf, and {} it in a matrix product gives nan.", infinite->name,
+                   zeros ? "a zero that meets" : "another sign that meets"),
+       {holds(*infinite)}});
+}
+
+}  // namespace
+
+void infinities(const Facts& facts, Opinions& opinions) {
+  if (facts.op_is({"add", "sub", "rsub"})) return difference(facts, opinions);
+  if (facts.op_is({"mul", "div"})) return product(facts, opinions);
+  if (facts.op_is({"mm", "addmm", "bmm", "baddbmm", "dot", "mv", "addmv", "convolution"}))
+    return matrix_product(facts, opinions);
+  reduction(facts, opinions);
+}
+
+}  // namespace nanscope::diagnosis

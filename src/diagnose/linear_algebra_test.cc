@@ -1,0 +1,44 @@
+#include <gtest/gtest.h>
+
+#include "diagnose/test_finding.h"
+
+namespace nanscope {
+namespace {
+
+using namespace test_finding;
+
+TEST(LinearAlgebra, Singular) {
+  EXPECT_EQ(verdict(made(kInf, "aten::linalg_inv_ex", {blind(with("gram", "A", 1))})),
+            "singular_matrix certain");
+  EXPECT_EQ(verdict(made(kNan, "aten::_linalg_solve_ex", {blind(with("gram", "A", 1))})),
+            "singular_matrix certain");
+}
+
+TEST(LinearAlgebra, ANanThatWentInIsInnocent) {
+  EXPECT_NE(diagnose(made(kNan, "aten::linalg_inv_ex", {blind(with("gram", "A", kNan))})).id,
+            "singular_matrix");
+}
+
+TEST(LinearAlgebra, Degenerate) {
+  Finding finding =
+      in_backward("LinalgSvdBackward0", made(kNan, "aten::mul", {with("", "self", 1)}));
+  TensorFacts values = saved("", "S", 1);
+  values.statistics.min = values.statistics.max = 1.0;
+  finding.inputs.push_back(values);
+  EXPECT_EQ(verdict(finding), "degenerate_decomposition certain");
+  // Without the spectrum it is not proven.
+  finding.inputs.pop_back();
+  EXPECT_EQ(verdict(finding), "degenerate_decomposition likely");
+  // In another node it is another cause.
+  finding.origin.node = "MulBackward0";
+  EXPECT_NE(diagnose(finding).id, "degenerate_decomposition");
+}
+
+TEST(LinearAlgebra, LookAlike) {
+  // A product of matrices has no pivots.
+  EXPECT_EQ(verdict(made(kInf, "aten::mm", {blind(with("a", "self", 1e30))})),
+            "float_overflow certain");
+}
+
+}  // namespace
+}  // namespace nanscope

@@ -1,0 +1,82 @@
+// norm_gradient_at_zero: the gradient of a length is the direction x / |x|, and a vector of
+// length 0 has none. In norm, hypot, cdist, atan2, abs of complex numbers, and norms spelled
+// as a power of a sum of squares.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "diagnose/family.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope::diagnosis {
+namespace {
+
+constexpr const char* kId = "norm_gradient_at_zero";
+
+bool is_norm(const Facts& facts) {
+  return facts.in_backward_of(
+      {"Hypot", "LinalgVectorNorm", "Norm", "Cdist", "Atan2", "Abs", "Angle", "Sgn"});
+}
+
+bool is_power_of_sum(const Facts& facts) {
+  if (!facts.in_backward_of({"Pow"}) || facts.maker({"Sum"}) == nullptr) return false;
+  if (facts.maker({"Abs"}, 1) != nullptr) return true;
+  const Maker* square = facts.maker({"Pow"}, 1);
+  if (square != nullptr) return number_of(*square, "exponent").value_or(0) > 1;
+  return facts.maker({"Mul", "Square"}, 1) != nullptr;
+}
+
+// What tells the length: the forward's result, or a divisor inside the node.
+std::optional<Operand> length_of(const Facts& facts) {
+  if (auto result = facts.saved("result")) return result;
+  if (is_power_of_sum(facts)) return facts.saved("self");
+  if (auto divisor = facts.operand("other", 1, "the length"); divisor && facts.op() == "div")
+    return divisor;
+  return facts.saved("self");
+}
+
+bool tiny(const Operand& length) {
+  const auto value = length.value();
+  const auto dtype = length.tensor ? length.tensor->dtype : std::string();
+  const double smallest = dtype == "float64" ? 2.3e-308 : 1.2e-38;
+  return value && *value != 0 && std::abs(*value) < smallest;
+}
+
+std::string name_of_length(const Facts& facts) {
+  return is_power_of_sum(facts) ? fmt::format("the sum under the root in {}", facts.expression())
+                                : facts.expression();
+}
+
+}  // namespace
+
+void norm(const Facts& facts, Opinions& opinions) {
+  const bool spelled_out = is_power_of_sum(facts);
+  if (!spelled_out && !is_norm(facts)) return;
+  const std::optional<Operand> length = length_of(facts);
+  if (!length) return;
+  Proof zero = length->is_zero();
+  if (zero == Proof::kNo && tiny(*length)) zero = Proof::kYes;
+  // atan2 keeps its two operands; both are 0 where no direction exists.
+  if (facts.in_backward_of({"Atan2"})) {
+    const auto other = facts.saved("other");
+    zero = other ? std::min(zero, other->is_zero()) : zero;
+  }
+  if (zero == Proof::kNo) {
+    opinions.push_back({Opinion::Stand::kRuledOut, kId, is_not(facts, *length, "0"), {}});
+    return;
+  }
+  const auto& s = length->tensor->statistics;
+  opinions.push_back(
+      {stand_of(zero),
+       kId,
+       fmt::format("{} is {}{}: its gradient is a direction, x / |x|, and a vector of zeros has "
+                   "none.",
+                   name_of_length(facts), number(length->value().value_or(0)), facts.at()),
+       {s.numel > 1 ? fmt::format("{} of its {} {} 0", grouped(s.zeros), plural(s.numel, "element"),
+                                  s.zeros == 1 ? "is" : "are")
+                    : std::string(),
+        spelled_out ? "a root of a sum of squares is a norm" : std::string()}});
+}
+
+}  // namespace nanscope::diagnosis

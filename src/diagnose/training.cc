@@ -1,0 +1,181 @@
+// learning_rate_divergence, exploding_gradients, bad_initialisation: nothing is wrong with
+// the op; the numbers that reached it had been growing, or were wrong from the beginning.
+//
+// The history of the steps and the magnitudes through the layers tell them apart: growth
+// over steps is the training's, growth over layers at step 0 the initialisation's, growth
+// of gradients over layers the depth's, a jump in one step the batch's (input_data.cc).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "diagnose/family.h"
+#include "diagnose/growth.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope::diagnosis {
+namespace {
+
+const std::vector<std::string> kHowItShows{"float_overflow", "half_overflow",   "exp_overflow",
+                                           "log_of_zero",    "inf_minus_inf",   "zero_times_inf",
+                                           "unknown",        "division_by_zero"};
+constexpr int kFewestSteps = 3;
+constexpr double kDiverges = 1.5;  // a step
+constexpr double kExtremeWeight = 100;
+constexpr std::size_t kFewestLayers = 3;
+constexpr double kLayerGrowth = 5;
+
+struct Measured {
+  const char* what;
+  std::optional<double> StepRecord::*field;
+};
+constexpr Measured kMeasures[] = {
+    {"the gradient norm", &StepRecord::gradient_norm},
+    {"the largest parameter", &StepRecord::largest_parameter},
+    {"the loss", &StepRecord::loss},
+};
+
+std::string told(const char* what, const Growth& growth) {
+  return fmt::format("{} grew x {:.2g} per step over the last {} steps, from {} to {}", what,
+                     growth.per_step, growth.steps, number(growth.first), number(growth.last));
+}
+
+bool is_overflow(const Facts& facts) {
+  const std::optional<double> exact =
+      facts.finding().exact ? std::optional(facts.finding().exact->real) : std::nullopt;
+  return facts.inputs_finite() || (exact && std::isfinite(*exact));
+}
+
+bool divergence(const Facts& facts, Opinions& opinions) {
+  const std::vector<StepRecord>& history = facts.finding().history;
+  std::vector<std::string> evidence;
+  std::optional<Growth> best;
+  const char* what = nullptr;
+  for (const Measured& measure : kMeasures) {
+    const auto growth = growth_of(column(history, measure.field));
+    if (!growth || growth->steps < kFewestSteps || growth->per_step < kDiverges) continue;
+    evidence.push_back(told(measure.what, *growth));
+    if (!best) best = growth, what = measure.what;
+  }
+  if (!best) return false;
+  if (const auto rates = column(history, &StepRecord::learning_rate); !rates.empty())
+    evidence.push_back(fmt::format("the learning rate is {}", number(rates.back())));
+  if (const auto ratios = column(history, &StepRecord::update_ratio); !ratios.empty())
+    evidence.push_back(fmt::format("the last update changed the weights by {} of their size",
+                                   number(ratios.back())));
+  evidence.push_back(
+      "it is a hyper-parameter; whether a smaller one is enough only a run can tell");
+  opinions.push_back(
+      {Opinion::Stand::kLikely, "learning_rate_divergence",
+       fmt::format("The training diverges: {} grew x {:.2g} per step over the last {} steps, until "
+                   "{} left the range of its type.",
+                   what, best->per_step, best->steps, facts.expression()),
+       evidence, kHowItShows});
+  return true;
+}
+
+// Growth through the layers of the failing step.
+std::optional<Growth> layer_growth(const Finding& finding, bool gradient) {
+  std::vector<double> sizes;
+  for (const Magnitude& magnitude : finding.magnitudes)
+    if (magnitude.gradient == gradient) sizes.push_back(magnitude.largest);
+  // Gradients are kept in forward order and grow towards the first layer.
+  if (gradient) std::reverse(sizes.begin(), sizes.end());
+  const auto growth = growth_of(sizes);
+  const bool steady = growth && growth->steps >= static_cast<int>(kFewestLayers) &&
+                      growth->per_step >= kLayerGrowth;
+  return steady ? growth : std::nullopt;
+}
+
+std::string through_layers(const Finding& finding, bool gradient) {
+  std::vector<std::string> sizes;
+  for (const Magnitude& magnitude : finding.magnitudes)
+    if (magnitude.gradient == gradient) sizes.push_back(number(magnitude.largest));
+  if (gradient) std::reverse(sizes.begin(), sizes.end());
+  if (sizes.size() > 8) sizes.erase(sizes.begin(), sizes.end() - 8);
+  return fmt::format("the largest {} layer by layer: {}", gradient ? "gradient" : "value",
+                     joined(sizes, ", "));
+}
+
+// A trained weight that is 0 everywhere, before the first update.
+const TensorFacts* zero_parameter(const Finding& finding) {
+  const auto is_it = [](const TensorFacts& tensor) {
+    return tensor.parameter && tensor.statistics.numel > 1 &&
+           tensor.statistics.zeros == tensor.statistics.numel;
+  };
+  for (const TensorFacts& tensor : finding.inputs)
+    if (is_it(tensor)) return &tensor;
+  for (const Maker& maker : finding.makers)
+    for (const TensorFacts& tensor : maker.tensors)
+      if (is_it(tensor)) return &tensor;
+  return nullptr;
+}
+
+void initialisation(const Facts& facts, Opinions& opinions) {
+  const Finding& finding = facts.finding();
+  if (facts.origin().step > 0 || facts.origin().phase == Phase::kOptimizer) return;
+  const bool divides = facts.op_is({"div", "reciprocal", "rsqrt"});
+  if (const TensorFacts* zeros = zero_parameter(finding); zeros != nullptr && divides) {
+    opinions.push_back(
+        {Opinion::Stand::kLikely,
+         "bad_initialisation",
+         fmt::format("{} is 0 everywhere before the first update: it was never "
+                     "initialised, and {} divides by its length.",
+                     quoted(zeros->name), facts.expression()),
+         {fmt::format("all {} of {} are 0 at step 0", plural(zeros->statistics.numel, "element"),
+                      quoted(zeros->name))},
+         kHowItShows});
+    return;
+  }
+  if (!is_overflow(facts) || facts.origin().phase != Phase::kForward) return;
+  const auto growth = layer_growth(finding, false);
+  const bool is_layer = facts.op_is({"mm", "addmm", "bmm", "linear", "convolution", "matmul"});
+  const TensorFacts* extreme = nullptr;
+  for (const TensorFacts& tensor : finding.inputs) {
+    const Statistics& s = tensor.statistics;
+    if (tensor.parameter && tensor.shape.size() > 1 && is_layer && s.min && s.max &&
+        std::max(std::abs(*s.min), std::abs(*s.max)) > kExtremeWeight)
+      extreme = &tensor;
+  }
+  if (!growth && extreme == nullptr) return;
+  std::vector<std::string> evidence;
+  if (growth) evidence.push_back(through_layers(finding, false));
+  if (extreme != nullptr)
+    evidence.push_back(fmt::format("{} reaches from {} to {} before the first update",
+                                   quoted(extreme->name), number(*extreme->statistics.min),
+                                   number(*extreme->statistics.max)));
+  opinions.push_back(
+      {Opinion::Stand::kLikely, "bad_initialisation",
+       growth ? fmt::format("Before the first update the values already grow x {:.2g} per layer "
+                            "over {} layers, until {} overflows: the weights begin too large.",
+                            growth->per_step, growth->steps, facts.expression())
+              : fmt::format("Before the first update {} holds weights far too large, and {} "
+                            "overflows.",
+                            quoted(extreme->name), facts.expression()),
+       evidence, kHowItShows});
+}
+
+void gradients(const Facts& facts, Opinions& opinions) {
+  if (facts.origin().phase != Phase::kBackward || !facts.inputs_finite()) return;
+  const auto growth = layer_growth(facts.finding(), true);
+  if (!growth) return;
+  opinions.push_back(
+      {Opinion::Stand::kLikely,
+       "exploding_gradients",
+       fmt::format("The gradients grow x {:.2g} per layer over {} layers on their way back, until "
+                   "the gradient of {} overflows.",
+                   growth->per_step, growth->steps, facts.expression()),
+       {through_layers(facts.finding(), true)},
+       kHowItShows});
+}
+
+}  // namespace
+
+void training(const Facts& facts, Opinions& opinions) {
+  if (is_overflow(facts) && divergence(facts, opinions)) return;
+  initialisation(facts, opinions);
+  gradients(facts, opinions);
+}
+
+}  // namespace nanscope::diagnosis

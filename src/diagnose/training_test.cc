@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include "diagnose/test_finding.h"
+
+namespace nanscope {
+namespace {
+
+using namespace test_finding;
+
+// The gradient norm of some steps, each `factor` times the one before.
+std::vector<StepRecord> growing(double factor, int steps) {
+  std::vector<StepRecord> history;
+  double norm = 1;
+  for (int i = 0; i < steps; ++i, norm *= factor) {
+    StepRecord record;
+    record.step = i;
+    record.gradient_norm = norm;
+    record.learning_rate = 0.1;
+    history.push_back(record);
+  }
+  return history;
+}
+
+Finding overflowed(std::int64_t step) {
+  Finding finding = made(kInf, "aten::mul", {with("a", "self", 1e30), with("b", "other", 1e30)});
+  finding.origin.step = step;
+  return finding;
+}
+
+TEST(Training, Diverges) {
+  Finding finding = overflowed(9);
+  finding.history = growing(4.1, 10);
+  EXPECT_EQ(verdict(finding), "learning_rate_divergence likely");
+  EXPECT_EQ(diagnose(finding).sentence,
+            "The training diverges: the gradient norm grew x 4.1 per step over the last 9 steps, "
+            "until `f(x)` left the range of its type.");
+  EXPECT_EQ(why_not(finding, "float_overflow").substr(0, 30), "true, and only how it showed: ");
+}
+
+TEST(Training, SteadyStepsAreInnocent) {
+  Finding finding = overflowed(9);
+  finding.history = growing(1.01, 10);
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+  // One jump is not a trend.
+  finding.history.back().gradient_norm = 1e6;
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+}
+
+TEST(Training, APoleIsNoDivergence) {
+  Finding finding = made(-kInf, "aten::log", {with("p", "self", 0)});
+  finding.history = growing(1.0, 10);
+  EXPECT_EQ(verdict(finding), "log_of_zero certain");
+}
+
+TEST(Initialisation, GrowsThroughTheLayersAtStepZero) {
+  Finding finding = overflowed(0);
+  for (const double size : {1.0, 30.0, 900.0, 27'000.0, 810'000.0})
+    finding.magnitudes.push_back({"self.fc(h)", size, false});
+  EXPECT_EQ(verdict(finding), "bad_initialisation likely");
+  // The same later is not the initialisation's doing.
+  finding.origin.step = 50;
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+}
+
+TEST(Initialisation, AWeightOfZeros) {
+  Finding finding = made(kNan, "aten::div", {with("logit", "self", 0), with("n", "other", 0)});
+  TensorFacts weight = saved("W", "self", 0);
+  weight.parameter = true;
+  weight.statistics.zeros = weight.statistics.numel;
+  finding.makers = {made_by("LinalgVectorNormBackward0", "W.norm(dim=0)", {weight})};
+  EXPECT_EQ(verdict(finding), "bad_initialisation likely");
+  // Zeros that are no weight: data.
+  finding.makers[0].tensors[0].parameter = false;
+  EXPECT_EQ(verdict(finding), "division_by_zero certain");
+}
+
+TEST(Gradients, ExplodeThroughTheLayers) {
+  Finding finding = in_backward("MulBackward0", overflowed(20));
+  for (const double size : {1e12, 1e9, 1e6, 1e3, 1.0})
+    finding.magnitudes.push_back({"", size, true});
+  EXPECT_EQ(verdict(finding), "exploding_gradients likely");
+  // Activations that grow are not gradients.
+  for (Magnitude& magnitude : finding.magnitudes) magnitude.gradient = false;
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+  // Gradients that shrink are innocent.
+  finding.magnitudes = {{"", 1.0, true}, {"", 1e3, true}, {"", 1e6, true}, {"", 1e9, true}};
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+}
+
+}  // namespace
+}  // namespace nanscope
