@@ -10,7 +10,11 @@ from nanscope import support
 
 NOT_WATCHED = (
     "float8 and quantized tensors, other devices than the CPU, "
-    "regions compiled by torch.compile, and other processes"
+    "regions compiled by torch.compile, and other Python processes that the program starts"
+)
+PROCESSES = (
+    "child processes: watched when they are forked, or started by multiprocessing "
+    "(spawn, forkserver); each writes a capture of its own"
 )
 
 
@@ -29,6 +33,7 @@ def examine() -> tuple[int, str]:
     if problem is not None:
         return 1, "\n".join([*lines, f"not watched: {problem}"]) + "\n"
     lines.append(f"watched: {_load_counts()}")
+    lines.append(PROCESSES)
     lines.append(f"not watched, and counted when it happens: {NOT_WATCHED}")
     return 0, "\n".join(lines) + "\n"
 

@@ -78,20 +78,20 @@ class SourceKeeper:
     """The texts of source files as they stood when they ran."""
 
     def __init__(self) -> None:
-        self._compiled: dict[str, str] = {}  # by file name: what the main program is made of
+        self._compiled: dict[str, bytes] = {}  # by file name: what the main program is made of
         self._pieces: dict[int, tuple[CodeType, str]] = {}  # the same for `-c`, by code object
         self._snapshots: dict[str, str] = {}
         self._verdicts: dict[tuple[int, int], tuple[CodeType, bool]] = {}
 
     def remember(self, code: CodeType, data: bytes) -> None:
         """The main program: its code, and the bytes it was compiled from."""
+        if not code.co_filename.startswith("<"):
+            self._compiled[code.co_filename] = data  # read when it is needed: rarely
+            return
         try:
             text = _decode(data)
         except SyntaxError:  # a cookie that `-c` does not look at
             text = data.decode("utf-8", "replace")
-        if not code.co_filename.startswith("<"):
-            self._compiled[code.co_filename] = text
-            return
         # `<string>` is the name of much else: the text belongs to these objects only.
         for piece in _all_code(code):
             self._pieces[id(piece)] = piece, text
@@ -113,7 +113,7 @@ class SourceKeeper:
         path = full_path(name)
         now = _read(path)
         if name in self._compiled:
-            text = self._compiled[name]
+            text = _decode(self._compiled[name])
             return text, "" if text == now else KEPT.format(display_path(name))
         if now is None:
             text = self._snapshots.get(name) or _from_loader(name)

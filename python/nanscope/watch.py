@@ -165,14 +165,18 @@ class Watch:
             say(self.problem)
         elif not self.settings.quiet and not children:
             say(NO_TORCH)
+        if self.settings.json:
+            self._write_json(self._empty_report(ending, children))
+        return ERROR_FOUND if children else None
+
+    def _empty_report(self, ending: Ending, children: list[tuple[int, str]]) -> str:
         from nanscope import empty_report
 
         gaps = self._not_watched(children)
         if self.problem is not None:
             gaps.append(("all of torch", self.problem, 1))
         status = ERROR_FOUND if children else ending.status
-        self._write_json(empty_report.text(self.settings, self.torch_version, ending, status, gaps))
-        return ERROR_FOUND if children else None
+        return empty_report.text(self.settings, self.torch_version, ending, status, gaps)
 
     def _not_watched(self, children: list[tuple[int, str]]) -> list[tuple[str, str, int]]:
         """What ran where no kernel of ours could see it."""

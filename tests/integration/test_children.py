@@ -160,11 +160,11 @@ import os, random, signal, sys, torch
 
 source = "\\n".join(
     f"def f{i}(w):\\n    opt = torch.optim.SGD([w], lr=0.1)\\n"
-    f"    torch.sqrt(w).sum().backward()\\n    opt.step()" for i in range(12))
+    f"    torch.sqrt(w).sum().backward()\\n    opt.step()" for i in range(8))
 exec(compile(source, "many.py", "exec"))
 
 def find_errors(tell):
-    for i in range(12):
+    for i in range(8):
         globals()[f"f{i}"](torch.tensor([-1.0], requires_grad=True))
         os.write(tell, b".")
 
@@ -180,7 +180,7 @@ for round in range(50):
         find_errors(tell)
         signal.pause()
     os.close(tell)
-    wanted = random.randrange(0, 12)
+    wanted = random.randrange(0, 8)
     seen = 0
     while seen < wanted:
         seen += len(os.read(told, 1))
@@ -215,4 +215,4 @@ def test_kill_minus_nine_at_fifty_moments(tmp_path: Path) -> None:
         errors = [f for f in read_capture(capture) if f["level"] == "error"]
         lines = {f["origin"]["site"]["line"] for f in errors}
         assert len(lines) in (told, told + 1), "an error that was told of is not in the capture"
-    assert sum(told for _, told in rounds) > 100
+    assert sum(told for _, told in rounds) > 75

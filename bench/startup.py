@@ -1,0 +1,58 @@
+"""What `nanscope run` costs before the program does anything: beside python, in one run.
+
+The two are interleaved, and medians are compared: of the wall clock and of CPU time, which a busy
+machine disturbs less.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+NANSCOPE = Path(sysconfig.get_path("scripts")) / "nanscope"
+PROGRAMS = {"import torch": "import torch\n", "without torch": "x = 1\n"}
+
+
+def measure(command: list[str]) -> tuple[float, float]:
+    """Milliseconds of wall clock and of CPU."""
+    began = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, os.environ)
+    _, _, used = os.wait4(pid, 0)
+    wall = time.perf_counter() - began
+    return wall * 1e3, (used.ru_utime + used.ru_stime) * 1e3
+
+
+def compare(name: str, text: str, rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "program.py"
+        script.write_text(text)
+        commands = {
+            "python": [sys.executable, str(script)],
+            "nanscope": [str(NANSCOPE), "run", "-q", str(script)],
+        }
+        seen = {which: [] for which in commands}
+        for which in commands:
+            measure(commands[which])  # into the page cache
+        for _ in range(rounds):
+            for which, command in commands.items():
+                seen[which].append(measure(command))
+    wall, cpu = (
+        {which: statistics.median(times[i] for times in seen[which]) for which in commands}
+        for i in (0, 1)
+    )
+    print(
+        f"{name:14}  python {wall['python']:6.0f} ms, nanscope {wall['nanscope']:6.0f} ms;"
+        f" difference {wall['nanscope'] - wall['python']:+5.0f} ms"
+        f" (CPU {cpu['nanscope'] - cpu['python']:+5.0f} ms)"
+    )
+
+
+if __name__ == "__main__":
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    for name, text in PROGRAMS.items():
+        compare(name, text, rounds)
