@@ -1,0 +1,107 @@
+// Children of a fork, values handed to another process, and the strict judge.
+#include <gtest/gtest.h>
+
+#include "origin/scenario.h"
+
+namespace nanscope::test {
+namespace {
+
+// ---- fork
+
+TEST(JudgeFork, APendingLossIsTheParentsAffair) {
+  Program p;
+  const Leaf w = p.parameter();
+  const Tensor loss = p.op("log", {p.data()}, kInf, {.line = 10, .grad = true});
+  p.backward(loss, w, p.tensor());
+  p.judge.forked();
+  p.end();
+  EXPECT_TRUE(p.clean());
+}
+
+TEST(JudgeFork, WhatTheParentHoldsIsNotKeptByTheChild) {
+  Program p;
+  const Tensor old = p.op("sqrt", {p.data()}, kNan, {.line = 10});
+  p.judge.forked();
+  p.end(false, {{old.state, "old"}});
+  EXPECT_TRUE(p.clean());
+  const Tensor own = p.op("sqrt", {p.data()}, kNan, {.line = 11});
+  p.end(false, {{old.state, "old"}, {own.state, "own"}});
+  EXPECT_EQ(p.verdict(), "sqrt:11 by kept");
+}
+
+TEST(JudgeFork, AValueKeepsItsOriginInTheChild) {
+  Program p;
+  const Tensor old = p.op("sqrt", {p.data()}, kNan, {.line = 10});
+  p.judge.forked();
+  Tensor weight = p.tensor();
+  p.inplace("add_", weight, {old}, kNan, {.line = 12}, Target::kParameter, "w");
+  EXPECT_EQ(p.verdict(), "sqrt:10 by parameter");
+}
+
+TEST(JudgeFork, StepsAndNotesBeginAnew) {
+  Program p;
+  const Leaf w = p.parameter();
+  p.op("nan_to_num", {p.op("sqrt", {p.data()}, kNan, {.line = 10})}, kFinite, {.line = 11});
+  p.healthy_iteration(w);
+  ASSERT_EQ(p.judge.steps(), 1);
+  ASSERT_EQ(p.judge.notes().size(), 1u);
+  p.judge.forked();
+  EXPECT_EQ(p.judge.steps(), 0);
+  EXPECT_EQ(p.judge.notes().size(), 0u);
+}
+
+// ---- handed to another process
+
+TEST(JudgeHandedOver, ABirthIsReadThere) {
+  Program p;
+  const Tensor batch = p.op("sqrt", {p.data()}, kNan, {.line = 10});
+  p.judge.handed_over(batch.state, p.at(60));
+  EXPECT_TRUE(p.clean());
+  p.end();
+  EXPECT_EQ(p.verdict(), "sqrt:10 by host");
+}
+
+TEST(JudgeHandedOver, WhatCameFromOutsideIsJudgedByItsUser) {
+  Program p;
+  const Tensor row = p.op("add", {p.brought(kNan)}, kNan, {.line = 10});
+  p.judge.handed_over(row.state, p.at(60));
+  p.judge.handed_over(p.brought(kNan).state, p.at(61));
+  p.judge.handed_over(p.mask().state, p.at(62));
+  p.end();
+  EXPECT_TRUE(p.clean());
+}
+
+// ---- strict
+
+TEST(JudgeStrict, ABirthIsAnErrorAtOnce) {
+  Program p;
+  p.judge.be_strict();
+  const Tensor bad = p.op("sqrt", {p.data()}, kNan, {.line = 10});
+  ASSERT_EQ(p.reported.size(), 1u);
+  EXPECT_TRUE(p.reported[0].harmless);
+  EXPECT_EQ(p.reported[0].origin.place.line, 10u);
+  p.op("nan_to_num", {bad}, kFinite, {.line = 11});
+  EXPECT_EQ(p.judge.notes().size(), 0u);
+}
+
+TEST(JudgeStrict, WhatIsDeclaredImportedOrCarriedIsNot) {
+  Program p;
+  p.judge.be_strict();
+  p.op("add", {p.mask(), p.brought(kInf)}, kInf, {.line = 12});
+  EXPECT_TRUE(p.clean());
+}
+
+TEST(JudgeStrict, TheSameAgainIsToldAgain) {
+  Program p;
+  std::vector<std::size_t> again;
+  p.judge.on_error([&](const Verdict&) {},
+                   [&](const Verdict& verdict) { again.push_back(verdict.number); });
+  p.judge.be_strict();
+  for (int i = 0; i < 3; ++i) p.op("sqrt", {p.data()}, kNan, {.line = 10});
+  p.op("log", {p.data()}, kInf, {.line = 11});
+  p.op("log", {p.data()}, kInf, {.line = 11});
+  EXPECT_EQ(again, (std::vector<std::size_t>{0, 0, 1}));
+}
+
+}  // namespace
+}  // namespace nanscope::test
