@@ -17,8 +17,8 @@ void Judge::State::forked() {
   host_reads.clear();
   reads.clear();
   runs.clear();
-  backwards = optimizers = optimizer_steps = healthy = skips = 0;
-  stepped = false;
+  backwards = backwards_ended = optimizers = optimizer_steps = healthy = skips = 0;
+  stepped = step_skipped = false;
   dropped = 0;
   verdicts.forget();
   first_own = events.next_id();
