@@ -166,7 +166,10 @@ Finding begin_finding(const EventView& event) {
   origin.op = event.op->name;
   if (!event.place.node.empty()) origin.node = event.place.node;
   origin.step = event.place.step;
-  Described told = ask(event.place.stack, origin.op, event.place.node, arguments);
+  // Code that the engine calls (autograd.Function, a hook) is its own site.
+  origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;
+  Described told = ask(event.place.stack, origin.op,
+                       origin.in_backward_code ? "" : event.place.node, arguments);
   origin.site = std::move(told.site);
   origin.library_site = std::move(told.library_site);
   origin.stack = std::move(told.stack);

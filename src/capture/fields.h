@@ -123,6 +123,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("neg_inf", origin.neg_inf);
   visit("numel", origin.numel);
   visit("per_element", origin.per_element);
+  visit("in_backward_code", origin.in_backward_code);
 }
 
 void fields(auto& visit, A<Harm> auto& harm) {

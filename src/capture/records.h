@@ -126,6 +126,7 @@ struct Origin {
   std::string op;                   // aten::log
   std::optional<std::string> node;  // LogBackward0
   Site site;                        // the user's own code, innermost frame
+  bool in_backward_code = false;    // the site is run by the backward; else it is the forward's
   std::optional<Site> library_site;
   std::vector<Frame> stack;  // innermost first
   std::optional<std::string> module;

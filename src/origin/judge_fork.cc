@@ -18,7 +18,7 @@ void Judge::State::forked() {
   reads.clear();
   runs.clear();
   backwards = backwards_ended = optimizers = optimizer_steps = healthy = skips = 0;
-  stepped = false;
+  stepped = step_skipped = false;
   dropped = 0;
   verdicts.forget();
   first_own = events.next_id();

@@ -99,7 +99,8 @@ TEST(JudgeStrict, TheSameAgainIsToldAgain) {
   p.judge.be_strict();
   for (int i = 0; i < 3; ++i) p.op("sqrt", {p.data()}, kNan, {.line = 10});
   p.op("log", {p.data()}, kInf, {.line = 11});
-  p.op("log", {p.data()}, kInf, {.line = 11});
+  const Tensor bad = p.op("log", {p.data()}, kInf, {.line = 11});
+  p.raises("multinomial", {bad}, "probability tensor contains inf", {.line = 12});
   EXPECT_EQ(again, (std::vector<std::size_t>{0, 0, 1}));
 }
 

@@ -47,7 +47,7 @@ bool Verdicts::harm(const Harm& harm) {
   if (origins.empty() || excused(harm, origins)) return false;
   for (const Blamed& origin : origins) notes_.harmed(*origin.source);
   const Blamed& first = origins.front();
-  if (!is_new(first.source->view)) return true;
+  if (!is_new(first.source->view, harm.kind == Harmed::kException)) return true;
 
   Verdict verdict;
   verdict.harm = harm.kind;
@@ -70,7 +70,7 @@ bool Verdicts::harm(const Harm& harm) {
 
 void Verdicts::born(Source& source) {
   notes_.harmed(source);
-  if (!is_new(source.view)) return;
+  if (!is_new(source.view, false)) return;
   Verdict verdict;
   verdict.harmless = true;
   verdict.place = source.view.place;
@@ -84,12 +84,12 @@ void Verdicts::forget() {
   reported_.clear();
 }
 
-bool Verdicts::is_new(const EventView& origin) {
+bool Verdicts::is_new(const EventView& origin, bool raised) {
   const std::uint32_t line = origin.place.line;
   const Key key{origin.op, line, line != 0 ? 0 : origin.place.stack};
   const auto [known, added] = reported_.try_emplace(key, verdicts_.size());
   if (added && verdicts_.size() < kMost) return true;
-  if (again_) again_(verdicts_[std::min(known->second, verdicts_.size() - 1)]);
+  if (again_ && !raised) again_(verdicts_[std::min(known->second, verdicts_.size() - 1)]);
   return false;
 }
 

@@ -42,8 +42,9 @@ class Verdicts {
  private:
   [[nodiscard]] bool excused(const Harm& harm, const std::vector<Blamed>& origins) const;
   [[nodiscard]] bool is_right_logarithm(const Harm& harm, const std::vector<Blamed>& origins) const;
-  // The same origin is reported once; that it did harm again is told.
-  [[nodiscard]] bool is_new(const EventView& origin);
+  // The same origin is reported once; that it did harm again is told, unless an exception says
+  // so already.
+  [[nodiscard]] bool is_new(const EventView& origin, bool raised);
   void report(Verdict verdict);
   void trace(const Harm& harm, const Blamed& origin, Verdict& verdict) const;
 

@@ -80,7 +80,8 @@ Json origin_of(const Origin& origin) {
           {"neg_inf", origin.neg_inf},
           {"numel", origin.numel},
           {"indices", origin.indices},
-          {"per_element", origin.per_element}};
+          {"per_element", origin.per_element},
+          {"in_backward_code", origin.in_backward_code}};
 }
 
 Json harm_of(const std::optional<Harm>& harm) {

@@ -101,7 +101,11 @@ std::string deed(const Origin& origin) {
 
 std::string circumstances(const Origin& origin) {
   std::vector<std::string> parts{origin.op};
-  if (origin.node) parts[0] += fmt::format(" in {}, the backward of this expression", *origin.node);
+  if (origin.node) {
+    parts[0] += origin.in_backward_code
+                    ? fmt::format(", called by {}", *origin.node)
+                    : fmt::format(" in {}, the backward of this expression", *origin.node);
+  }
   parts.push_back(fmt::format("phase {}", word_of(origin.phase)));
   parts.push_back(fmt::format("step {}", grouped(origin.step)));
   if (origin.rank) parts.push_back(fmt::format("rank {}", *origin.rank));

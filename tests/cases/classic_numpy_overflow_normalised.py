@@ -3,7 +3,7 @@
 # phase: forward
 # op: aten::div
 # line: 14
-# cause: inf_minus_inf | bad_input_data
+# cause: inf_minus_inf | zero_times_inf | bad_input_data
 import numpy as np
 import torch
 

@@ -3,7 +3,7 @@
 # phase: forward
 # op: aten::pow
 # line: 45
-# cause: division_by_zero | zero_times_inf
+# cause: division_by_zero | zero_times_inf | pow_domain
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, dropout, elu, leaky_relu
