@@ -2,7 +2,8 @@
 # expect: error
 # phase: data
 # op: aten::index
-# line: 15
+# line: 16
+# cause: bad_input_data
 import numpy as np
 import torch
 from torch import nn
