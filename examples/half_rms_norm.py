@@ -18,7 +18,7 @@ class Block(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.norm = RMSNorm(width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.up, self.down = nn.Linear(width, width), nn.Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.down(torch.relu(self.up(self.norm(x))))
@@ -26,14 +26,14 @@ class Block(nn.Module):
 
 torch.manual_seed(0)
 width = 512
-model = nn.Sequential(*[Block(width) for _ in range(4)], nn.Linear(width, 8)).half()
+model = nn.Sequential(*[Block(width) for _ in range(2)], nn.Linear(width, 8)).half()
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-for step in range(30):
-    scale = 0.5 if step < 20 else 12.0  # a louder recording
+for step in range(10):
+    scale = 0.5 if step < 6 else 12.0  # a louder recording
     tokens = (scale * torch.randn(16, width)).half()
     loss = model(tokens).float().pow(2).mean()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    if step % 5 == 0:
+    if step % 2 == 0:
         print(f"step {step}  loss {loss.item():.4f}")

@@ -239,6 +239,12 @@ Finding tell_story(const Verdict& verdict) {
   if (verdict.place.stack != 0) harm.site = site_at(verdict.place.stack, "");
   harm.name = name_of_target(verdict.name);
   harm.text = verdict.text;
+  // What it was made from and is not to blame: a mask, an inf that came with the data.
+  for (const EventView& event : verdict.evidence) {
+    if (event.sort == EventSort::kDeclared || event.sort == EventSort::kImported)
+      finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
+                               phase_of(event), role_of(event)});
+  }
   for (const EventView& event : verdict.chain) {
     finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
                              phase_of(event), role_of(event)});

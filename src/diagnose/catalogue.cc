@@ -110,6 +110,14 @@ Cause unknown(const Facts& facts) {
   return cause;
 }
 
+void keep_one_of_each(std::vector<std::string>& lines) {
+  std::vector<std::string> kept;
+  for (std::string& line : lines)
+    if (!line.empty() && std::find(kept.begin(), kept.end(), line) == kept.end())
+      kept.push_back(std::move(line));
+  lines = std::move(kept);
+}
+
 Cause pick(const Facts& facts, const Opinions& opinions) {
   const auto best = best_of(opinions);
   Cause cause;
@@ -129,7 +137,7 @@ Cause pick(const Facts& facts, const Opinions& opinions) {
     cause.evidence.push_back(lineage(facts));
     for (std::string& line : what_if(facts)) cause.evidence.push_back(std::move(line));
   }
-  std::erase_if(cause.evidence, [](const std::string& line) { return line.empty(); });
+  keep_one_of_each(cause.evidence);
   for (auto it = opinions.begin(); it != opinions.end(); ++it) {
     const bool known = std::any_of(cause.others.begin(), cause.others.end(),
                                    [&](const Cause::Other& other) { return other.id == it->id; });

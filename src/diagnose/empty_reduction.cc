@@ -87,14 +87,15 @@ void ignored_targets(const Facts& facts, Opinions& opinions) {
   const auto& outputs = facts.finding().outputs;
   if (outputs.size() > 1 && outputs[1].statistics.numel > 0 &&
       outputs[1].statistics.zeros == outputs[1].statistics.numel)
-    return certain(opinions, fmt::format("No target counts: the total weight {} divides by is 0.",
-                                         facts.origin().op));
+    return certain(opinions,
+                   fmt::format("No target counts: the total weight that {} divides by is 0.",
+                               facts.expression()));
   if (facts.inputs_finite())
     opinions.push_back(
         {Opinion::Stand::kLikely,
          kId,
          fmt::format("All inputs of {} are finite; its mean is nan only if no target counts.",
-                     facts.origin().op),
+                     facts.expression()),
          {}});
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/family.h"
 #include "diagnose/phrase.h"
 
@@ -30,6 +32,14 @@ std::string held(const Statistics& s) {
   return fmt::format("{} in {}", joined(kinds, ", "), plural(s.numel, "element"));
 }
 
+// ", in sample 17 of 32": the first dimension of data is the batch.
+std::string sample_of(const Facts& facts) {
+  const auto& inputs = facts.finding().inputs;
+  const Index& at = facts.origin().indices[0];
+  if (at.size() < 2 || inputs.empty() || inputs[0].shape.size() != at.size()) return {};
+  return fmt::format(", in sample {} of {}", grouped(at[0]), grouped(inputs[0].shape[0]));
+}
+
 // `x[...] = value` on one of the site's lines.
 bool assigns_element(const Site& site) {
   for (const std::string& line : site.source) {
@@ -49,7 +59,8 @@ void imported(const Facts& facts, Opinions& opinions) {
   std::vector<std::string> evidence{
       fmt::format("{} is the first operation that read it", facts.origin().op)};
   if (!facts.at().empty())
-    evidence.push_back(fmt::format("the first bad element is {}{}", facts.value(), facts.at()));
+    evidence.push_back(fmt::format("the first bad element is {}{}{}", facts.value(), facts.at(),
+                                   sample_of(facts)));
   opinions.push_back(
       {Opinion::Stand::kCertain, kId,
        fmt::format("{} came in with {}: no operation of this run computed it, it is in the data.",
@@ -73,11 +84,27 @@ void no_alignment(const Facts& facts, Opinions& opinions) {
   opinions.push_back(
       {Opinion::Stand::kCertain,
        kId,
-       fmt::format("A target in {} needs more frames than its input has: no alignment exists, and "
-                   "the CTC loss is inf.",
-                   targets ? targets->name : "the batch"),
+       fmt::format("A target{} needs more frames than its input has: no alignment exists, and the "
+                   "CTC loss is inf.",
+                   targets && targets->name.starts_with('`') ? " in " + targets->name : ""),
        {finite_range(*log_probs),
         "with finite log-probabilities the loss is inf only if no alignment exists"}});
+}
+
+// The op met an inf that came with the data: its arithmetic has no answer for that.
+void inf_from_outside(const Facts& facts, Opinions& opinions) {
+  const auto& chain = facts.finding().chain;
+  const bool imported = std::any_of(chain.begin(), chain.end(),
+                                    [](const Link& link) { return link.role == Role::kImported; });
+  const std::optional<Operand> tensor = culprit(facts);
+  if (!imported || !tensor || tensor->is_finite()) return;
+  opinions.push_back(
+      {Opinion::Stand::kLikely,
+       kId,
+       fmt::format("{} came in with {}, and {} makes {} of it.", tensor->name,
+                   held(tensor->tensor->statistics), facts.expression(), facts.value()),
+       {values_here(facts, *tensor)},
+       {"inf_minus_inf", "zero_times_inf"}});
 }
 
 // A nan that was there before, and that this op carried on although the program knows of it.
@@ -108,6 +135,7 @@ void input_data(const Facts& facts, Opinions& opinions) {
   if (is_data_literal(facts)) return literal(facts, opinions);
   if (facts.origin().kind != OriginKind::kBirth) return;
   if (facts.op_is({"_ctc_loss", "ctc_loss"})) return no_alignment(facts, opinions);
+  inf_from_outside(facts, opinions);
   carried_on(facts, opinions);
 }
 

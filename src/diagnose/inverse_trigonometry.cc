@@ -52,7 +52,7 @@ void forward(const Facts& facts, Opinions& opinions) {
       value ? fmt::format("{} is {}{}", x->name, precisely(*value), facts.at())
             : fmt::format("{} reaches {}", x->name,
                           precisely(outside(function, *s.max) ? *s.max : *s.min));
-  std::vector<std::string> evidence{values_here(facts, *x)};
+  std::vector<std::string> evidence;
   if (value && beyond && std::abs(std::abs(*value) - 1) < 1e-3)
     evidence.push_back(fmt::format("it misses the edge by {}: rounding, not geometry",
                                    number(std::abs(std::abs(*value) - 1))));

@@ -54,7 +54,9 @@ TEST(WhatIf, PrecisionIsNotTheCause) {
   Finding finding = sample::log_of_zero();
   finding.recomputed = {{"float64", {real(-kInf)}}};
   EXPECT_TRUE(
-      told(finding, "computed again in float64 it is -inf too: precision is not the cause"));
+      told(finding,
+           "computed again in float64 from the same operands it is -inf too: this operation "
+           "does not lack precision"));
 }
 
 TEST(WhatIf, RandomOpsAreNotRunAgain) {

@@ -11,7 +11,7 @@ namespace {
 // The first op that read it, if the way was kept.
 std::string first_read(const Finding& finding) {
   for (const Link& link : finding.chain)
-    if (link.role == Role::kCarrier || link.role == Role::kHarm)
+    if (!link.op.empty() && link.op != finding.origin.op && link.role != Role::kDeclared)
       return fmt::format("first read by {} at {}:{}", link.op, link.site.file, link.site.line);
   return {};
 }

@@ -50,8 +50,9 @@ void fused(const Facts& facts, Opinions& opinions) {
 void optimizer(const Facts& facts, Opinions& opinions) {
   if (facts.origin().phase != Phase::kOptimizer) return;
   if (facts.op_is({"_fused_adam", "_fused_adamw", "_fused_adagrad"})) return fused(facts, opinions);
-  const std::optional<Operand> divisor = divisor_of(facts);
+  std::optional<Operand> divisor = divisor_of(facts);
   if (!divisor) return;
+  if (divisor->name == "the divisor") divisor->name = "its divisor";
   const Proof zero = divisor->is_zero();
   if (zero == Proof::kNo) {
     opinions.push_back({Opinion::Stand::kRuledOut, kId, is_not(facts, *divisor, "0"), {}});
@@ -61,9 +62,8 @@ void optimizer(const Facts& facts, Opinions& opinions) {
       {stand_of(zero),
        kId,
        fmt::format(
-           "The update{} divides by {}: {}, and {} is {}. Nothing keeps the divisor above 0.",
-           target(facts), divisor->name, is_zero_here(facts, *divisor), division_here(facts),
-           facts.value()),
+           "The update{} divides by 0: {}, and {} is {}. Nothing keeps the divisor above 0.",
+           target(facts), is_zero_here(facts, *divisor), division_here(facts), facts.value()),
        {eps_here(facts), values_here(facts, *divisor)}});
 }
 

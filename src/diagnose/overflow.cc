@@ -161,9 +161,16 @@ void overflow(const Facts& facts, Opinions& opinions) {
   for (const Operand& operand : facts.tensors()) evidence.push_back(finite_range(operand));
 
   if (const std::optional<double> exact = exact_result(facts)) {
-    if (!(std::abs(*exact) > range.largest)) {
-      if (range.half)
-        rule_out(opinions, range, fmt::format("the exact result, {}, fits", number(*exact)));
+    const bool fits = std::abs(*exact) <= range.largest;
+    if (fits || !std::isfinite(*exact)) {
+      if (has_no_pole(facts))  // then a sum on the way left the range
+        opinions.push_back({Opinion::Stand::kCertain,
+                            range.half ? "half_overflow" : "float_overflow",
+                            by_exclusion(facts, range), evidence});
+      else if (range.half)
+        rule_out(opinions, range,
+                 fits ? fmt::format("the exact result, {}, fits", number(*exact))
+                      : fmt::format("in float64 it is {} too", number(*exact)));
       return;
     }
     if (range.half && facts.finding().recomputed.empty())

@@ -1,5 +1,5 @@
-// pow_domain: a negative base with a fractional exponent, 0 to a negative power, or the slope
-// of x ** p at x = 0: p * x ** (p - 1) for p < 1, log(x) for a learnable p.
+// pow_domain: a negative base with a fractional exponent, or the slope of x ** p at x = 0:
+// p * x ** (p - 1) for p < 1, log(x) for a learnable p. 0 to a negative power is a division.
 
 #include <fmt/format.h>
 
@@ -38,9 +38,9 @@ void forward(const Facts& facts, Opinions& opinions) {
   }
   const Proof zero = power < 0 ? base->is_zero() : Proof::kNo;
   if (!facts.is_nan() && zero != Proof::kNo) {
-    opinions.push_back({stand_of(zero), kId,
-                        fmt::format("{}, and 0 to the power {} is inf.", is_zero_here(facts, *base),
-                                    number(power)),
+    opinions.push_back({stand_of(zero), "division_by_zero",
+                        fmt::format("{}, and 0 to the power {} is 1 / 0 = inf.",
+                                    is_zero_here(facts, *base), number(power)),
                         evidence});
     return;
   }
@@ -68,11 +68,11 @@ void backward(const Facts& facts, Opinions& opinions) {
     opinions.push_back({Opinion::Stand::kRuledOut, kId, is_not(facts, *base, "0"), {}});
     return;
   }
-  std::string slope = "the slope of a power at 0 is infinite if the exponent is below 1";
+  std::string slope = "the slope is infinite if the exponent is below 1";
   if (facts.op() == "log")
     slope = "the gradient for the exponent takes the logarithm of the base";
   else if (facts.op() == "pow" && inner && inner->value())
-    slope = fmt::format("the slope there is {} * x ** {}", number(*inner->value() + 1),
+    slope = fmt::format("the slope, {} * x ** {}, is infinite", number(*inner->value() + 1),
                         number(*inner->value()));
   opinions.push_back(
       {stand_of(proof),

@@ -16,10 +16,10 @@ TEST(Power, NegativeBase) {
             "power 0.5 is nan.");
 }
 
-TEST(Power, ZeroToANegativePower) {
+TEST(Power, ZeroToANegativePowerIsADivision) {
   Finding finding = made(kInf, "aten::pow.Tensor_Scalar", {with("deg", "self", 0)});
   finding.scalars = {{"exponent", "-0.5"}};
-  EXPECT_EQ(verdict(finding), "pow_domain certain");
+  EXPECT_EQ(verdict(finding), "division_by_zero certain");
 }
 
 TEST(Power, SlopeAtZero) {
@@ -28,8 +28,8 @@ TEST(Power, SlopeAtZero) {
   finding.inputs.push_back(saved("x.mean(-1)", "self", 0));
   EXPECT_EQ(verdict(finding), "pow_domain certain");
   EXPECT_EQ(diagnose(finding).sentence,
-            "`x.mean(-1)` is 0 at [3] (1 of 4 elements is zero), where the slope there is 0.5 * x "
-            "** -0.5.");
+            "`x.mean(-1)` is 0 at [3] (1 of 4 elements is zero), where the slope, 0.5 * x ** "
+            "-0.5, is infinite.");
   // The gradient of a learnable exponent.
   EXPECT_EQ(
       verdict(in_backward("PowBackward1",

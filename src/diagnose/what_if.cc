@@ -25,13 +25,18 @@ std::vector<std::string> what_if(const Facts& facts) {
       finite.push_back(fmt::format("{} in {}", number(again.values[0]), again.dtype));
     else if (again.dtype == "float64")
       lines.push_back(
-          fmt::format("computed again in float64 it is {} too: precision is not the "
-                      "cause",
+          fmt::format("computed again in float64 from the same operands it is {} too: this "
+                      "operation does not lack precision",
                       number(again.values[0])));
   }
-  if (!finite.empty())
-    lines.push_back(fmt::format("computed again from the same operands it is {}: {} is too narrow",
-                                joined(finite, " and "), narrow));
+  if (!finite.empty()) {
+    const auto dtype = facts.output_dtype();
+    const double result = std::abs(facts.finding().recomputed.back().values[0].real);
+    const bool fits = dtype && result <= largest_of(*dtype);
+    lines.push_back(
+        fmt::format("computed again from the same operands it is {}: {} is too narrow{}",
+                    joined(finite, " and "), narrow, fits ? " for what is summed on the way" : ""));
+  }
   if (!facts.finding().not_recomputed.empty()) lines.push_back(facts.finding().not_recomputed);
   return lines;
 }
