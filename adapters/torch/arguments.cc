@@ -13,7 +13,8 @@ double real_value(const c10::Scalar& scalar) {
     const auto value = scalar.toComplexDouble();
     return std::isfinite(value.real()) ? value.imag() : value.real();
   }
-  return scalar.isFloatingPoint() ? scalar.toDouble() : static_cast<double>(scalar.toLong());
+  if (scalar.isSymbolic()) return 0;
+  return scalar.isUnsigned() ? static_cast<double>(scalar.toUInt64()) : scalar.toDouble();
 }
 
 template <class Visit>

@@ -15,11 +15,13 @@
 
 namespace nanscope::torch_adapter {
 
-// A boxed call keeps its arguments here: the kernel takes them off the stack.
-struct BoxedCall : Call {
+// A boxed call keeps its arguments here: the kernel takes them off the stack. They come before
+// the call, and so outlive it: a call that is unwound looks at them once more.
+struct BoxedValues {
   std::vector<c10::IValue> values;
   std::vector<c10::IValue> results;
 };
+struct BoxedCall : BoxedValues, Call {};
 
 template <class T>
 const T& by_value(const void* slot) {

@@ -36,6 +36,8 @@ int exponent_bits(c10::ScalarType type) {
     case at::kHalf:
     case at::kComplexHalf:
       return 5;
+    case at::kUInt16:  // 65,535 is beyond half's largest
+      return 6;
     case at::kLong:
     case at::kUInt64:
     case at::kInt:
@@ -65,7 +67,8 @@ bool fits(const Hook& hook, const Call& call, c10::ScalarType type) {
   bool fitting = true;
   each_tensor(hook, call, [&](const at::Tensor& input, std::size_t, int) {
     const c10::ScalarType from = c10::typeMetaToScalarType(input.unsafeGetTensorImpl()->dtype());
-    if (from != type) fitting &= !may_round_to_infinity(from, type);
+    // The size of a complex number may not fit its own type: abs(3e38 + 3e38i).
+    if (from != type) fitting &= !c10::isComplexType(from) && !may_round_to_infinity(from, type);
   });
   return fitting && !(hook.has_scalars && has_number_above(hook, call, largest_of(dtype_of(type))));
 }
@@ -108,12 +111,14 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
     return;
   }
   if (hook.rule == ScanRule::kAllocates) {
+    watcher.unmark_made(storage_of(impl));
     watcher.note_allocation(&hook.info, output);
     return;
   }
   if (!watcher.ledger.empty()) look.suspect |= watcher.ledger.knows(storage_id(impl));
   if (hook.rule == ScanRule::kLifts) {
     // NumPy's own memory is no constant of the program: it is imported when it is read.
+    watcher.unmark_made(storage_of(impl));
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
@@ -177,6 +182,12 @@ void look_at_results(Call& call, void* result, const Before* before) {
   ++counters.ops;
   remember_new_nodes();
 
+  if (__builtin_expect(hook.transparent, 0)) {
+    each_tensor(hook, call, [](const at::Tensor& argument, std::size_t, int) {
+      Watcher::get().others_may_write(argument);
+    });
+    if (hook.collective) return;
+  }
   Look look;
   std::int64_t numel = 0;
   each_output(hook, call, result, [&](const at::Tensor& output, int) {
@@ -185,11 +196,6 @@ void look_at_results(Call& call, void* result, const Before* before) {
     look_at_output(hook, call, output, counters, look);
   });
   if (hook.rule == ScanRule::kAllocates) return;
-  if (hook.transparent) {
-    each_tensor(hook, call, [](const at::Tensor& argument, std::size_t, int) {
-      Watcher::get().forget_allocation(argument);
-    });
-  }
   if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, numel, look);
   if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
     each_output(hook, call, result, [&](const at::Tensor& output, int) {

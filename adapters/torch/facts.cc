@@ -56,11 +56,14 @@ void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Inde
   }
 }
 
-// Under the judge's lock. At most as many as there are stacks.
-std::map<std::pair<const Hook*, StackId>, std::shared_ptr<const void>>& declared_facts() {
-  static auto& all = *new std::map<std::pair<const Hook*, StackId>, std::shared_ptr<const void>>;
+// Under the judge's lock: the same constant of the same size, declared at every step.
+using DeclaredFacts =
+    std::map<std::tuple<const Hook*, StackId, std::int64_t>, std::shared_ptr<const void>>;
+DeclaredFacts& declared_facts() {
+  static auto& all = *new DeclaredFacts;
   return all;
 }
+constexpr std::size_t kMostDeclared = 4096;
 
 }  // namespace
 
@@ -179,7 +182,11 @@ void CallFacts::describe_way_here(Facts& facts) const {
 
 std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
   if (!declared_at || read) return take_facts(read);
-  std::shared_ptr<const void>& kept = declared_facts()[{&hook_, *declared_at}];
+  std::int64_t numel = 0;
+  each_output(hook_, call_, result_, [&](const at::Tensor& output, int) { numel += output.numel(); });
+  DeclaredFacts& all = declared_facts();
+  if (all.size() >= kMostDeclared) all.clear();
+  std::shared_ptr<const void>& kept = all[{&hook_, *declared_at, numel}];
   if (kept == nullptr) kept = take_facts(read);
   return kept;
 }

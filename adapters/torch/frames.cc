@@ -66,7 +66,9 @@ _PyInterpreterFrame* innermost_frame() {
 const void* self_of(const _PyInterpreterFrame* frame) {
   if (frame->f_code->co_name != tables().forward_name || frame->f_code->co_argcount == 0)
     return nullptr;
-  return frame->localsplus[0];
+  PyObject* self = frame->localsplus[0];
+  // A function inside `forward` uses `self` too: then it lies in a cell.
+  return self != nullptr && PyCell_Check(self) ? PyCell_GET(self) : self;
 }
 
 // prev_instr is an address inside the code object: it names code and instruction at once.
@@ -128,6 +130,7 @@ bool is_optimizer_step(const _PyInterpreterFrame* frame) {
   if (all.optimizer_class == nullptr || frame->f_code->co_argcount == 0) return false;
   if (PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "step") != 0) return false;
   PyObject* self = frame->localsplus[0];
+  if (self != nullptr && PyCell_Check(self)) self = PyCell_GET(self);
   const int answer = self == nullptr ? 0 : PyObject_IsInstance(self, all.optimizer_class);
   PyErr_Clear();
   return answer == 1;

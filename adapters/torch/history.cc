@@ -215,6 +215,17 @@ void step_seen(const std::vector<at::Tensor>& parameters, std::optional<double> 
   watch_growth(optimizer->last);
 }
 
+void let_go_of(const at::Tensor& tensor) {
+  for (auto& [owner, optimizer] : all().optimizers) {
+    for (const Kept& kept : optimizer.parameters) {
+      const auto strong = kept.tensor.lock();
+      if (strong.get() != tensor.unsafeGetTensorImpl()) continue;
+      optimizer.parameters.clear();
+      break;
+    }
+  }
+}
+
 std::vector<StepRecord> history_so_far() {
   std::vector<StepRecord> told;
   const auto found = all().optimizers.find(all().latest);

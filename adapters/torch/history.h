@@ -19,6 +19,9 @@ void loss_scale_seen(double scale) noexcept;
 void weights_known(const std::vector<at::Tensor>& parameters);  // an optimizer was made
 void step_seen(const std::vector<at::Tensor>& parameters, std::optional<double> learning_rate);
 
+// The tensor is about to be exchanged for another: whose optimizer it was begins anew.
+void let_go_of(const at::Tensor& tensor);
+
 // The first few and the last steps of the optimizer that stepped last, and the one under way.
 [[nodiscard]] std::vector<StepRecord> history_so_far();
 

@@ -51,7 +51,7 @@ bool is_write(const c10::Argument& argument) {
 
 // Namespaces whose ops move no numbers of the program, or are in flight when they return.
 bool is_foreign_plumbing(const std::string& name) {
-  for (const char* prefix : {"prim", "c10d", "_c10d", "profiler::", "inductor::_reinterpret"}) {
+  for (const char* prefix : {"prim", "_c10d", "profiler::", "inductor::_reinterpret"}) {
     if (name.starts_with(prefix)) return true;
   }
   return false;
@@ -228,6 +228,7 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   hook.info.traits = aten ? traits_of(base) : OpTraits{};
   hook.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
   hook.other_library = hook.transparent = !aten;
+  hook.collective = hook.info.name.starts_with("c10d::");
   hook.destroys = aten && destroys_operand(base);
   hook.partial_write = aten && writes_partly(base);
   hook.adds_guard = aten && adds_guard(base);

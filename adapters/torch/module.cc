@@ -101,10 +101,16 @@ nb::object call(nb::handle function, nb::handle args, nb::handle kwargs) {
   return nb::steal(result);
 }
 
-// Of an exception on its way; nothing for our own.
+// Of an exception on its way; nothing for our own, or for one that cannot say them.
 std::string words_of(const nb::python_error& error) {
-  return nb::cast<std::string>(nb::str(nb::handle(error.type().attr("__name__")))) + ": " +
-         nb::cast<std::string>(nb::str(error.value()));
+  try {
+    const auto home = nb::cast<std::string>(nb::str(nb::handle(error.type().attr("__module__"))));
+    if (home.starts_with("nanscope")) return "";
+    return nb::cast<std::string>(nb::str(nb::handle(error.type().attr("__name__")))) + ": " +
+           nb::cast<std::string>(nb::str(error.value()));
+  } catch (const std::exception&) {
+    return "";
+  }
 }
 
 nb::object* engine = nullptr;  // torch.autograd's own _engine_run_backward
@@ -180,12 +186,31 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
 }
 
 void register_target(nb::handle tensor, Target target) {
-  if (is_tensor(tensor)) Watcher::get().world.register_target(unwrap(tensor), target);
+  if (is_tensor(tensor)) guarded([&] { value_registered(unwrap(tensor), target); });
 }
 
 void register_targets(nb::handle tensors, Target target) {
   if (!nb::isinstance<nb::dict>(tensors)) return;
   for (auto [name, tensor] : nb::borrow<nb::dict>(tensors)) register_target(tensor, target);
+}
+
+nb::object* swapper = nullptr;  // torch._C._swap_tensor_impl
+
+// It refuses tensors that somebody holds weakly, as the world does.
+nb::object swap_tensors(nb::handle one, nb::handle other) {
+  TorchWorld& world = Watcher::get().world;
+  bool optimized[2] = {};
+  const nb::handle both[2] = {one, other};
+  for (int i = 0; i < 2; ++i) {
+    if (!is_tensor(both[i])) continue;
+    optimized[i] = world.forget(unwrap(both[i]));
+    let_go_of(unwrap(both[i]));
+  }
+  nb::object result = (*swapper)(one, other);
+  for (int i = 0; i < 2; ++i) {
+    if (optimized[i]) world.in_optimizer(unwrap(both[i]));
+  }
+  return result;
 }
 
 nb::object* set_state = nullptr;  // torch.nn.Module's own __setstate__ and _apply
@@ -293,10 +318,10 @@ NB_MODULE(_torch, module) {
   module.def("gradients_dropped", [](nb::handle optimizer) {
     if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });
   });
-  module.def("host_read", [](nb::handle tensor) {
+  module.def("host_read", [](nb::handle tensor, const nb::args&) {
     if (!watching || !is_tensor(tensor)) return;
     guarded([&] { host_read(unwrap(tensor), true); });
-    Watcher::get().forget_allocation(unwrap(tensor));
+    Watcher::get().others_may_write(unwrap(tensor));
   });
   module.def("handed_over", [](nb::handle tensor) {
     if (watching && is_tensor(tensor)) guarded([&] { handed_over(unwrap(tensor)); });
@@ -311,6 +336,9 @@ NB_MODULE(_torch, module) {
       "register_buffer",
       [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
       nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def("take_swapper",
+             [](nb::object original) { swapper = new nb::object(std::move(original)); });
+  module.def("swap_tensors", &swap_tensors);
   module.def("take_module", [](nb::object original_set_state, nb::object original_apply) {
     set_state = new nb::object(std::move(original_set_state));
     apply = new nb::object(std::move(original_apply));
@@ -321,13 +349,13 @@ NB_MODULE(_torch, module) {
   module.def("apply_to_module", [](const nb::args& args, const nb::kwargs& kwargs) {
     return then_registered(*apply, args, kwargs);
   });
-  module.def("program_ended", [](bool exception, int status, const std::string& text,
+  module.def("program_ended", [](bool exception, bool blunder, int status, const std::string& text,
                                  nb::handle locals, nb::handle held, nb::handle stack) {
     std::vector<RawFrame> frames;
     for (nb::handle frame : stack) {
       frames.push_back({nb::object(frame[0]).ptr(), nb::cast<int>(frame[1]), nullptr});
     }
-    program_ended({exception, status, text, tensors_in(locals), named_tensors_in(held),
+    program_ended({exception, blunder, status, text, tensors_in(locals), named_tensors_in(held),
                    past_stack(frames)});
   });
   module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {

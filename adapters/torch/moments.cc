@@ -59,6 +59,14 @@ bool is_suspect(const at::Tensor& tensor) {
   return watcher().ledger.knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
 }
 
+bool is_about_values(const std::string& words) {
+  static const std::regex about(
+      R"(\b(nans?|infs?|infinity|infinite|(non-?)?finite|diverged?|positive.definite|singular|)"
+      R"(converged?|ill-conditioned)\b)",
+      std::regex::icase);
+  return std::regex_search(words, about);
+}
+
 std::vector<TensorState> states_of(const Tensors& tensors) {
   std::vector<TensorState> states;
   for (const at::Tensor& tensor : tensors) {
@@ -113,6 +121,8 @@ void backward_ended(Judge::RootId root, const Tensors& roots) {
   std::vector<LeafGrad> leaves;
   if (bad) {
     leaves = gradients_of(leaves_of(roots, kMostNodes), true);
+  } else if (tell([&] { return watcher().judge.made_bad(root); })) {
+    leaves = gradients_of(leaves_of(roots, kMostNodes), false);
   } else if (!watcher().ledger.empty()) {
     leaves = gradients_of(watcher().world.live_leaves(), false);
   }
@@ -121,9 +131,7 @@ void backward_ended(Judge::RootId root, const Tensors& roots) {
 }
 
 void backward_raised(Judge::RootId root, const std::string& text) {
-  static const std::regex about_nan(R"(\b(nan|inf|infinite|non-?finite|not finite)\b)",
-                                    std::regex::icase);
-  const bool about = std::regex_search(text, about_nan);
+  const bool about = is_about_values(text);
   // The program's own exception goes on; it is stopped at its next op, if it lives.
   const Busy busy;
   const WithoutGil without_gil;
@@ -168,6 +176,16 @@ void step_ended(const NamedTensors& state) {
   tell([&] { watcher().judge.step_ended(bad, place); });
 }
 
+void value_registered(const at::Tensor& value, Target target) {
+  watcher().world.register_target(value, target);
+  const c10::TensorImpl& impl = *value.unsafeGetTensorImpl();
+  if (!watching || this_thread().busy || !watcher().ledger.knows(storage_id(impl))) return;
+  const TensorState state = state_of(value);
+  const Place place = current_place();
+  const std::string name = TorchWorld::number_of(value);
+  tell([&] { watcher().judge.value_registered(state, target, name, place); });
+}
+
 void gradients_dropped(const Tensors& parameters) {
   if (!watcher().judge.awaits_gradients()) return;
   std::vector<TensorId> gradients;
@@ -200,19 +218,24 @@ void program_ended(const End& end) {
   ending.exception = end.exception;
   ending.abnormal = end.exception || end.status != 0;
   ending.text = end.text;
+  ending.about_values = is_about_values(end.text);
+  ending.blunder = end.blunder;
   ending.place.step = watcher().judge.current_step();
   ending.place.stack = end.stack;
   ending.place.line = info_of(end.stack).line;
   for (const TensorState& state : states_of(end.locals)) {
     if (state.kinds.any()) ending.locals.push_back(state);
   }
-  for (const at::Tensor& leaf : watcher().world.live_leaves()) {
+  // Held until the judge has seen them.
+  const std::vector<at::Tensor> leaves = watcher().world.live_leaves();
+  std::vector<at::Tensor> results;
+  for (const at::Tensor& leaf : leaves) {
     if (leaf.is_leaf() && leaf.grad().defined())
       ending.leaves.push_back(watcher().world.describe(leaf));
   }
   for (const WeakTensor& weak : memory().results) {
     if (auto strong = weak.lock()) {
-      const TensorState state = state_of(at::Tensor(std::move(strong)));
+      const TensorState state = state_of(results.emplace_back(std::move(strong)));
       if (state.kinds.any()) ending.gradients.push_back(state);
     }
   }

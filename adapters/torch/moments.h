@@ -25,6 +25,8 @@ void grad_ended(Judge::RootId root, const Tensors& results);
 void optimizer_made(const Tensors& parameters);
 void step_begins(const Tensors& parameters, bool found_inf);
 void step_ended(const NamedTensors& state);
+// A module got this parameter or buffer.
+void value_registered(const at::Tensor& value, Target target);
 void gradients_dropped(const Tensors& parameters);
 
 void host_read(const at::Tensor& tensor, bool decides);
@@ -34,6 +36,7 @@ void handed_over(const at::Tensor& tensor);
 
 struct End {
   bool exception = false;
+  bool blunder = false;  // see Ending
   int status = 0;
   std::string text;
   Tensors locals;

@@ -168,7 +168,7 @@ ScanRule scan_rule_of(std::string_view name, std::string_view overload) noexcept
   if (name == "_local_scalar_dense") return ScanRule::kReadsHost;
   if (name == "lift_fresh") return ScanRule::kLifts;
   if (allocates(name)) return ScanRule::kAllocates;
-  if (name == "copy_" || name == "_to_copy") return ScanRule::kCasts;
+  if (overload.empty() && (name == "copy_" || name == "_to_copy")) return ScanRule::kCasts;
   if (overload == "Tensor" && (name == "mul" || name == "mul_")) return ScanRule::kMultiplies;
   if (overload == "Tensor" && (name == "div" || name == "div_")) return ScanRule::kDivides;
   if (name == "_index_put_impl_" || name == "index_put_" || name == "index_put") {

@@ -33,7 +33,6 @@ void add(Counters& to, const Counters& from) {
 PyObject* exception_for = nullptr;
 std::int64_t most_steps = 0;
 std::atomic<int> stops_thrown{0};
-constexpr std::size_t kMostAllocations = 4096;
 
 }  // namespace
 
@@ -72,15 +71,16 @@ void Watcher::note_allocation(const OpInfo* op, const at::Tensor& tensor) {
   if (storage.value == 0 || !tensor.is_floating_point()) return;
   Place place = current_place();
   const std::lock_guard guard(allocations_lock_);
-  if (allocations_.size() >= kMostAllocations) {
+  if (allocations_.size() >= sweep_at_) {
     std::erase_if(allocations_, [](const auto& entry) { return entry.second.storage.expired(); });
-    if (allocations_.size() >= kMostAllocations) return;
+    sweep_at_ = std::max(kFirstSweep, 2 * allocations_.size());
   }
   allocations_.insert_or_assign(
       storage, Allocation{tensor.storage().getWeakStorageImpl(), {op, std::move(place)}});
 }
 
-void Watcher::forget_allocation(const at::Tensor& tensor) {
+void Watcher::others_may_write(const at::Tensor& tensor) {
+  unmark_made(storage_of(*tensor.unsafeGetTensorImpl()));
   const std::lock_guard guard(allocations_lock_);
   allocations_.erase(storage_id(*tensor.unsafeGetTensorImpl()));
 }

@@ -43,11 +43,17 @@ class Watcher {
 
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(allocations_lock_); }
 
+  void unmark_made(const c10::StorageImpl* storage) noexcept {
+    std::atomic<const c10::StorageImpl*>& slot = made_[slot_of(storage)];
+    if (slot.load(std::memory_order_relaxed) == storage)
+      slot.store(nullptr, std::memory_order_relaxed);
+  }
+
   // Memory that the program itself took without writing it, by storage.
   void note_allocation(const OpInfo* op, const at::Tensor& tensor);
   [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);
   // Somebody who is not watched may write it from now on: NumPy, a collective.
-  void forget_allocation(const at::Tensor& tensor);
+  void others_may_write(const at::Tensor& tensor);
 
  private:
   Watcher() = default;
@@ -63,6 +69,8 @@ class Watcher {
 
   std::atomic<const c10::StorageImpl*> made_[kSlots] = {};
   std::mutex allocations_lock_;
+  static constexpr std::size_t kFirstSweep = 4096;
+  std::size_t sweep_at_ = kFirstSweep;  // so that what is alive bounds it
   std::unordered_map<StorageId, Allocation> allocations_;
 };
 

@@ -20,6 +20,16 @@ void keep_small(Map& map, Expired expired) {
 
 }  // namespace
 
+bool TorchWorld::forget(const at::Tensor& tensor) {
+  const std::lock_guard guard(lock_);
+  gradients_.erase(tensor_id(tensor));
+  const auto found = leaves_.find(tensor_id(tensor));
+  if (found == leaves_.end()) return false;
+  const bool in_optimizer = found->second.in_optimizer;
+  leaves_.erase(found);
+  return in_optimizer;
+}
+
 std::string TorchWorld::number_of(const at::Tensor& tensor) {
   return "#" + std::to_string(storage_id(*tensor.unsafeGetTensorImpl()).value);
 }
@@ -49,9 +59,8 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
   const auto [entry, added] =
-      leaves_.try_emplace(told.leaf, Leaf{WeakTensor(leaf.getIntrusivePtr())});
-  if (!added && entry->second.tensor.expired())
-    entry->second = Leaf{WeakTensor(leaf.getIntrusivePtr())};
+      leaves_.try_emplace(told.leaf, leaf_of(leaf));
+  if (!added && entry->second.tensor.expired()) entry->second = leaf_of(leaf);
   told.in_optimizer = entry->second.in_optimizer;
   if (grad.defined()) {
     told.grad = tensor_id(grad);
@@ -72,20 +81,53 @@ void TorchWorld::tidy() {
 
 void TorchWorld::in_optimizer(const at::Tensor& leaf) {
   const std::lock_guard guard(lock_);
-  leaves_.insert_or_assign(tensor_id(leaf), Leaf{WeakTensor(leaf.getIntrusivePtr()), true});
+  leaves_.insert_or_assign(tensor_id(leaf), leaf_of(leaf, true));
+}
+
+TorchWorld::Leaf TorchWorld::leaf_of(const at::Tensor& tensor, bool in_optimizer) {
+  return {WeakTensor(tensor.getIntrusivePtr()), in_optimizer,
+          storage_id(*tensor.unsafeGetTensorImpl())};
+}
+
+std::vector<World::Replaced> TorchWorld::replaced_leaves() {
+  std::vector<at::Tensor> alive;  // let go of after the lock
+  std::vector<Replaced> replaced;
+  const std::lock_guard guard(lock_);
+  for (auto& [id, leaf] : leaves_) {
+    auto strong = leaf.tensor.lock();
+    if (!strong) continue;
+    const at::Tensor& tensor = alive.emplace_back(std::move(strong));
+    const StorageId now = storage_id(*tensor.unsafeGetTensorImpl());
+    if (now == leaf.storage) continue;
+    leaf.storage = now;
+    replaced.push_back({state_of(tensor), number_of(tensor)});
+  }
+  return replaced;
+}
+
+at::Tensor TorchWorld::living(TensorId leaf) {
+  const std::lock_guard guard(lock_);
+  const auto found = leaves_.find(leaf);
+  if (found == leaves_.end()) return {};
+  auto strong = found->second.tensor.lock();
+  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
+}
+
+std::optional<LeafGrad> TorchWorld::peek(TensorId leaf) {
+  const at::Tensor tensor = living(leaf);
+  if (!tensor.defined()) return std::nullopt;
+  LeafGrad told;
+  told.leaf = leaf;
+  if (const at::Tensor& grad = tensor.grad(); grad.defined()) {
+    told.grad = tensor_id(grad);
+    told.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
+  }
+  return told;
 }
 
 std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {
-  at::Tensor tensor;
-  {
-    const std::lock_guard guard(lock_);
-    const auto found = leaves_.find(leaf);
-    if (found == leaves_.end()) return std::nullopt;
-    auto strong = found->second.tensor.lock();
-    if (!strong) return std::nullopt;
-    tensor = at::Tensor(std::move(strong));
-  }
-  return describe(tensor);
+  const at::Tensor tensor = living(leaf);
+  return tensor.defined() ? std::optional(describe(tensor)) : std::nullopt;
 }
 
 void TorchWorld::register_target(const at::Tensor& tensor, Target target) {

@@ -20,6 +20,8 @@ class TorchWorld final : public World {
   void release(StorageId storage) override;
   bool alive(StorageId storage) override;
   std::optional<LeafGrad> leaf(TensorId leaf) override;
+  std::optional<LeafGrad> peek(TensorId leaf) override;
+  std::vector<Replaced> replaced_leaves() override;
 
   // Tells of a leaf and its gradient; both are held weakly from now on.
   [[nodiscard]] LeafGrad describe(const at::Tensor& leaf);
@@ -28,6 +30,9 @@ class TorchWorld final : public World {
   // Parameters and buffers by storage, so that `.data` counts.
   void register_target(const at::Tensor& tensor, Target target);
   [[nodiscard]] Target target_of(const at::Tensor& tensor);
+
+  // Lets go of a tensor; true if it was in an optimizer.
+  bool forget(const at::Tensor& tensor);
 
   // "#1234", by which a tensor goes until its name can be asked of the living modules.
   [[nodiscard]] static std::string number_of(const at::Tensor& tensor);
@@ -49,7 +54,10 @@ class TorchWorld final : public World {
   struct Leaf {
     WeakTensor tensor;
     bool in_optimizer = false;
+    StorageId storage = {};  // when it was last looked at
   };
+  [[nodiscard]] at::Tensor living(TensorId leaf);  // undefined if it died
+  static Leaf leaf_of(const at::Tensor& tensor, bool in_optimizer = false);
   using HeldTensors = std::unordered_map<TensorId, WeakTensor>;
 
   std::mutex lock_;

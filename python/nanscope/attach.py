@@ -62,6 +62,11 @@ class _Method:
         return getattr(self.original, name)
 
 
+def _told_before(original: object, note: Callable) -> _Method:
+    """A method that is noted whenever it is called; asking whether it is there notes nothing."""
+    return _Method(_core.Around(original, before=note), original)
+
+
 class _Optimizers:
     """Optimizers as they are made; their parameters are told once they have some."""
 
@@ -84,7 +89,7 @@ class _Optimizers:
             if optimizer is not None and getattr(optimizer, "param_groups", None):
                 self.adapter.optimizer_made(optimizer)
 
-    def dropped(self, optimizer: object) -> None:
+    def dropped(self, optimizer: object, *_: object) -> None:
         self.tell_new()
         if getattr(optimizer, "param_groups", None):
             self.adapter.gradients_dropped(optimizer)
@@ -133,7 +138,7 @@ def _hook(torch: ModuleType, adapter: ModuleType) -> None:
     optim.register_optimizer_step_post_hook(adapter.step_post_hook)
     Optimizer = torch.optim.Optimizer
     Optimizer.__init__ = _Noted(Optimizer.__init__, optimizers.made)
-    Optimizer.zero_grad = _Noted(Optimizer.zero_grad, optimizers.dropped)
+    Optimizer.zero_grad = _told_before(Optimizer.zero_grad, optimizers.dropped)
 
     modules.register_module_parameter_registration_hook(adapter.register_parameter)
     modules.register_module_buffer_registration_hook(adapter.register_buffer)
@@ -142,10 +147,13 @@ def _hook(torch: ModuleType, adapter: ModuleType) -> None:
     Module.__setstate__ = _Method(adapter.set_module_state, Module.__setstate__)
     Module._apply = _Method(adapter.apply_to_module, Module._apply)
 
+    adapter.take_swapper(torch._C._swap_tensor_impl)
+    torch._C._swap_tensor_impl = adapter.swap_tensors
+
     _stop_with_threads()
     # Values that go to Python.
-    torch.Tensor.numpy = _Noted(torch.Tensor.numpy, adapter.host_read)
-    torch.Tensor.tolist = _Noted(torch.Tensor.tolist, adapter.host_read)
+    torch.Tensor.numpy = _told_before(torch.Tensor.numpy, adapter.host_read)
+    torch.Tensor.tolist = _told_before(torch.Tensor.tolist, adapter.host_read)
     import torch._tensor_str as printing
 
     adapter.take_printer(printing._str)

@@ -6,6 +6,28 @@ import gc
 import sys
 
 
+# Raised for a name, a type, a file, a key: whatever the values were.
+_BLUNDERS = (
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    NameError,
+    NotImplementedError,
+    OSError,
+    SyntaxError,
+    TypeError,
+)
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
 class Raised:
     """What is kept of an uncaught exception: its words, where it was raised (code and offset,
     innermost first), and the tensors in its last frames.
@@ -20,7 +42,8 @@ class Raised:
             frames.append(trace.tb_frame)
             self.stack.insert(0, (trace.tb_frame.f_code, trace.tb_lasti))
             trace = trace.tb_next
-        self.text = f"{type(error).__name__}: {error}"
+        self.text = _words(error)
+        self.blunder = isinstance(error, _BLUNDERS) or not isinstance(error, Exception)
         self.tensors = [
             value
             for frame in frames[-4:]

@@ -128,6 +128,7 @@ class Watch:
                 raised = held.Raised(error)
             adapter.program_ended(
                 raised is not None,
+                raised.blunder if raised else False,
                 ending.status,
                 raised.text if raised else "",
                 raised.tensors if raised else [],

@@ -58,6 +58,12 @@ void Judge::grad_ended(RootId root, std::span<const TensorState> results) {
   Session(*this)->grad_ended(root, results);
 }
 
+bool Judge::made_bad(RootId root) {
+  Session session(*this);
+  const Root* found = session->find_root(root);
+  return found != nullptr && session->events.next_id() > found->first_event;
+}
+
 void Judge::backward_raised(RootId root, bool about_nan, const std::string& text) {
   Session(*this)->backward_raised(root, about_nan, text);
 }
@@ -70,6 +76,11 @@ void Judge::step_begins(std::span<const LeafGrad> params, bool found_inf, const 
 
 void Judge::step_ended(std::span<const Held> bad_state, const Place& place) {
   Session(*this)->step_ended(bad_state, place);
+}
+
+void Judge::value_registered(const TensorState& value, Target target, const std::string& name,
+                             const Place& place) {
+  Session(*this)->value_registered(value, target, name, place);
 }
 
 void Judge::gradients_dropped(std::span<const TensorId> gradients) {

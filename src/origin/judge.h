@@ -76,6 +76,8 @@ struct Held {
 struct Ending {
   bool abnormal = false;  // an uncaught exception or a non-zero exit
   bool exception = false;
+  bool about_values = false;  // the exception's words are about NaN or Inf
+  bool blunder = false;       // a KeyError, a TypeError, Ctrl-C: not for a value's sake
   std::string text;
   Place place;
   std::vector<TensorState> locals;     // bad tensors in the last frames of an uncaught exception
@@ -113,11 +115,16 @@ class Judge {
   // `leaves`: those with a gradient; all of them if the root was bad, else at least the bad.
   void backward_ended(RootId root, std::span<const LeafGrad> leaves);
   void grad_ended(RootId root, std::span<const TensorState> results);
+  // Something bad was made since this one began.
+  [[nodiscard]] bool made_bad(RootId root);
   // It ended by an exception; `about_nan`: whose words are about NaN or Inf (anomaly mode).
   void backward_raised(RootId root, bool about_nan, const std::string& text);
   void optimizer_made();
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
   void step_ended(std::span<const Held> bad_state, const Place& place);
+  // A parameter or buffer of a module was set to this value.
+  void value_registered(const TensorState& value, Target target, const std::string& name,
+                        const Place& place);
   void gradients_dropped(std::span<const TensorId> gradients);  // zero_grad, grad = None
   // Looks whether pending gradients were thrown away. Done at every told op and moment; for
   // healthy ops too, if the adapter likes, while `awaits_gradients`.

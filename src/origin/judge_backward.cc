@@ -30,6 +30,7 @@ Judge::RootId Judge::State::backward_begins(std::span<const TensorState> tensors
                                             std::span<const std::uint32_t> lines) {
   ++backwards;
   host_reads.clear();  // reads alone are no harm in a program that trains
+  judge_replaced(place);
   poll();
   poll_roots();
   Root root;

@@ -21,6 +21,7 @@ class End {
 
   void judge() {
     exception();
+    state_.judge_replaced(ending_.place);
     state_.poll();
     state_.poll_roots();
     losses();
@@ -49,6 +50,7 @@ class End {
   [[nodiscard]] bool handled(const Root& root) const;
   [[nodiscard]] bool handled(const LeafGrad& leaf) const;
   [[nodiscard]] bool handled(const PendingGradient& gradient) const;
+  [[nodiscard]] bool may_be_why(const TensorState& local, const std::vector<EventId>& ids) const;
   [[nodiscard]] bool merely_held(const Event& event) const;
   [[nodiscard]] bool skipped_on_purpose(const std::vector<EventId>& ids) const;
 
@@ -64,9 +66,21 @@ void End::exception() {
     if (!local.kinds.any()) continue;
     const std::vector<EventId> ids = state_.blame_tensor(local, ending_.place);
     const auto held = [&](const Event& event) { return merely_held(event); };
-    if (!state_.all_events(ids, held)) append(harm.events, ids);
+    if (!state_.all_events(ids, held) && may_be_why(local, ids)) append(harm.events, ids);
   }
   if (!harm.events.empty()) state_.verdicts.harm(harm);
+}
+
+// Raised because of this value? Its words say so, or the program had tested it, or it is on the way
+// to a loss. A metric that is NaN beside a typing error is not.
+bool End::may_be_why(const TensorState& local, const std::vector<EventId>& ids) const {
+  if (ending_.about_values) return true;
+  if (ending_.blunder) return false;
+  const auto concerns = [&](EventId id) {
+    const Event* event = state_.events.find(id);
+    return event != nullptr && (event->tested || state_.events.requires_grad(id));
+  };
+  return local.requires_grad || std::any_of(ids.begin(), ids.end(), concerns);
 }
 
 void End::losses() {

@@ -369,13 +369,48 @@ TEST(JudgeException, BadLocalsOfAnUncaughtException) {
   Program p;
   Tensor x = p.op("div", {p.data()}, kNan, {.line = 1});
   Ending ending;
-  ending.abnormal = ending.exception = true;
-  ending.text = "ValueError: expected probabilities";
+  ending.abnormal = ending.exception = ending.about_values = true;
+  ending.text = "ValueError: found nan";
   ending.place = Program::at(8);
   ending.locals = {x.state};
   p.judge.ended(ending);
   ASSERT_EQ(p.verdict(), "div:1 by exception");
-  EXPECT_EQ(p.reported[0].text, "ValueError: expected probabilities");
+  EXPECT_EQ(p.reported[0].text, "ValueError: found nan");
+}
+
+TEST(JudgeException, WithoutWordsOnlyAValueThatWasTestedOrIsALoss) {
+  const auto raise = [](Program& p, const Tensor& local, bool blunder) {
+    Ending ending;
+    ending.abnormal = ending.exception = true;
+    ending.blunder = blunder;
+    ending.locals = {local.state};
+    p.judge.ended(ending);
+  };
+  Program metric;
+  raise(metric, metric.op("div", {metric.data()}, kNan, {.line = 1}), false);
+  EXPECT_TRUE(metric.clean());
+
+  Program loss;
+  raise(loss, loss.op("div", {loss.data()}, kNan, {.line = 1, .grad = true}), false);
+  EXPECT_EQ(loss.verdict(), "div:1 by exception");
+
+  Program asserted;
+  Tensor x = asserted.op("div", {asserted.data()}, kNan, {.line = 1});
+  asserted.test(x);
+  raise(asserted, x, false);
+  EXPECT_EQ(asserted.verdict(), "div:1 by exception");
+
+  Program typing_error;
+  Leaf w = typing_error.parameter();
+  typing_error.healthy_iteration(w);
+  raise(typing_error, typing_error.op("div", {typing_error.data()}, kNan, {.grad = true}), true);
+  EXPECT_TRUE(typing_error.clean());
+}
+
+TEST(JudgeException, AnOpThatDoesNotLookAtValuesRaisesForAnotherReason) {
+  Program p;
+  p.raises("mm", {p.op("div", {p.data()}, kNan, {.line = 1})}, "shapes cannot be multiplied");
+  EXPECT_TRUE(p.clean());
 }
 
 TEST(JudgeException, AMaskAmongTheLocalsIsNone) {

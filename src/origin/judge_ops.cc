@@ -105,7 +105,9 @@ void Call::returned() {
   }
 }
 
+// Other ops raise because of shapes and types, whatever the values.
 void Call::raised(const std::string& text) {
+  if (!traits_.validates) return;
   find_parents();
   if (parents_.empty()) return;
   state_.verdicts.harm({Harmed::kException, parents_, record_.place, "", text, std::nullopt});

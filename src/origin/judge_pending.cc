@@ -67,12 +67,30 @@ void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
   forget_done_roots();
 }
 
+void Judge::State::judge_replaced(const Place& place) {
+  if (ledger.empty()) return;
+  for (const World::Replaced& leaf : world.replaced_leaves())
+    value_registered(leaf.state, Target::kParameter, leaf.name, place);
+}
+
+void Judge::State::value_registered(const TensorState& value, Target target,
+                                    const std::string& name, const Place& place) {
+  if (!value.kinds.any()) return;
+  std::vector<EventId> ids = matching(ledger.events_of(value), value.kinds);
+  if (ids.empty()) return;  // garbage of an allocation, or data: judged when it is used
+  add_losses_behind(ids);
+  const Harmed kind = target == Target::kParameter ? Harmed::kParameter : Harmed::kBuffer;
+  verdicts.harm({kind, ids, place, name, "", std::nullopt});
+}
+
 // zero_() on gradient tensors keeps the tensors: identity does not show it.
 void Judge::State::zeroed(const OpRecord& record) {
   const auto hit = [&](TensorId grad) {
     return std::any_of(record.writes.begin(), record.writes.end(),
                        [&](const OpRecord::Write& write) { return write.tensor == grad; });
   };
+  // Were they used before they are thrown away?
+  judge_replaced(record.place);
   for (Root& root : roots) {
     if (!root.pending() || !root.grads) continue;
     std::erase_if(*root.grads, [&](const Delivered& delivered) { return hit(delivered.grad); });

@@ -103,6 +103,11 @@ struct Judge::State {
   void forget_done_roots();
   [[nodiscard]] bool awaits_gradients() const { return roots_pending || !pending.empty(); }
 
+  // A parameter that was assigned a bad value.
+  void judge_replaced(const Place& place);
+  void value_registered(const TensorState& value, Target target, const std::string& name,
+                        const Place& place);
+
   // ---- judge_end.cc
   void ended(const Ending& ending);
 

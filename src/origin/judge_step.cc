@@ -68,6 +68,7 @@ void Judge::State::step_ended(std::span<const Held> bad_state, const Place& plac
 }
 
 void Judge::State::gradients_dropped(std::span<const TensorId> gradients) {
+  judge_replaced({});
   for (Root& root : roots) {
     if (!root.pending() || !root.grads) continue;
     const bool hit =

@@ -47,6 +47,16 @@ constexpr Family kFamilies[] = {
      "log log_ log2 log2_ log10 log10_ log1p log1p_ logit logit_ xlogy xlogy_ special_xlog1py"},
     {&OpTraits::looks_through, "abs abs_ clone _to_copy copy_ fill fill_"},
     {&OpTraits::reads_host, "_local_scalar_dense"},
+    {&OpTraits::validates,
+     "multinomial bernoulli bernoulli_ binomial poisson normal normal_ _standard_gamma "
+     "_sample_dirichlet histc histogram _histogramdd_bin_edges histogramdd binary_cross_entropy "
+     "quantile nanquantile"},
+    {&OpTraits::validates,
+     "cholesky cholesky_inverse cholesky_solve linalg_cholesky linalg_cholesky_ex linalg_eig "
+     "linalg_eigvals _linalg_eigvals linalg_eigh _linalg_eigh linalg_svd _linalg_svd linalg_qr "
+     "linalg_inv linalg_inv_ex inverse linalg_solve linalg_solve_ex _linalg_solve_ex linalg_lstsq "
+     "linalg_lu_factor linalg_lu_factor_ex linalg_ldl_factor_ex linalg_pinv linalg_matrix_exp "
+     "linalg_householder_product ormqr geqrf lu_solve triangular_solve"},
     {&OpTraits::zeroes, "zero_ _foreach_zero_"},
 };
 

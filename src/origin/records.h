@@ -45,7 +45,8 @@ struct OpTraits {
   bool is_log = false;   // -inf of an exact zero is the right logarithm
   bool looks_through = false;  // abs, clone, casts: a test of the result tests the operand
   bool reads_host = false;     // item()
-  bool zeroes = false;         // zero_, _foreach_zero_
+  bool validates = false;      // multinomial, cholesky: may raise because of a NaN it was given
+  bool zeroes = false;         // zero_
   bool amp_check = false;      // _amp_foreach_non_finite_check_and_unscale_
   bool views = false;          // view, slice, detach: shares the storage, makes nothing
 };
@@ -123,6 +124,13 @@ class World : public StorageKeeper {
   // The same without a scan: only `grad` and `version` are looked at. Asked at every op
   // told while a gradient is pending.
   virtual std::optional<LeafGrad> peek(TensorId leaf) { return this->leaf(leaf); }
+  // Leaves whose values now lie in another storage than when they were last looked at: the
+  // program assigned `.data`, which no op shows.
+  struct Replaced {
+    TensorState state;
+    std::string name;
+  };
+  virtual std::vector<Replaced> replaced_leaves() { return {}; }
 };
 
 }  // namespace nanscope
