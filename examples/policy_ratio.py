@@ -19,10 +19,10 @@ def surrogate(states, actions, advantages, old_log_prob):
 for update in range(60):
     states = torch.randn(64, 4)
     with torch.no_grad():
-        # The old policy becomes more and more certain; a few actions are somebody else's.
-        old = Normal(policy(states), 1.0 / (1 + update))
+        old = Normal(policy(states), 0.5 if update < 8 else 0.02)  # it has become very certain
         actions = old.sample()
-        actions[::16] = torch.randn(4, 2)
+        if update >= 8:
+            actions[::16] = torch.randn(4, 2)  # from a replay buffer: not its own actions
         old_log_prob = old.log_prob(actions).sum(-1)
     advantages = torch.randn(64)
     loss = surrogate(states, actions, advantages, old_log_prob)

@@ -169,12 +169,26 @@ class Recorder {
       for (const OpRecord::Read& read : record.reads) {
         if (read.state.kinds.inf && hook_.info.traits.absorbs) {
           const Statistics seen = statistics_of(OwnedView(output).view());
-          write.all_zero = seen.zeros == seen.numel;
+          write.all_zero = seen.zeros == seen.numel && dividend_is_large();
           break;
         }
       }
     }
     record.writes.push_back(std::move(write));
+  }
+
+  // Below 4 the true quotient is too small for any type whose largest number the divisor passed:
+  // 1 / (1 + exp(200)) is rightly 0.
+  bool dividend_is_large() const {
+    bool large = false;
+    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
+      const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
+      if (!hook_.arguments[argument].read || sight_of(impl) != Sight::kWatched) return;
+      const Statistics seen = statistics_of(OwnedView(input).view());
+      if (seen.nan + seen.pos_inf + seen.neg_inf > 0) return;
+      large |= std::max(std::fabs(seen.min), std::fabs(seen.max)) >= 4;
+    });
+    return large;
   }
 
   // Rows: the kinds of each input row, laid out so that they broadcast to the output.

@@ -35,7 +35,10 @@ import os, socket, sys
 os.environ["OMP_NUM_THREADS"] = "1"
 socket.gethostname = lambda: "node7"
 from nanscope import run
-run.os = type("Os", (), {"getpid": staticmethod(lambda: 4242), "__getattr__": lambda _, n: getattr(os, n)})()
+class Os:
+    getpid = staticmethod(lambda: 4242)
+    __getattr__ = lambda self, name: getattr(os, name)
+run.os = Os()
 from nanscope.__main__ import main
 sys.argv = ["nanscope", "run", "-q", "-f", "-o", *sys.argv[1:]]
 sys.exit(main())
