@@ -3,6 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/GradMode.h>
 
+#include <cmath>
+
 #include "facts.h"
 #include "forewarn.h"
 #include "history.h"
@@ -184,9 +186,10 @@ class Recorder {
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
       const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
       if (!hook_.arguments[argument].read || sight_of(impl) != Sight::kWatched) return;
+      large |= hook_.arguments[argument].written;  // overwritten: nobody knows
       const Statistics seen = statistics_of(OwnedView(input).view());
-      if (seen.nan + seen.pos_inf + seen.neg_inf > 0) return;
-      large |= std::max(std::fabs(seen.min), std::fabs(seen.max)) >= 4;
+      if (seen.nan + seen.pos_inf + seen.neg_inf > 0 || !seen.min || !seen.max) return;
+      large |= std::max(std::fabs(*seen.min), std::fabs(*seen.max)) >= 4;
     });
     return large;
   }

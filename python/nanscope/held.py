@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 
-
 # Raised for a name, a type, a file, a key: whatever the values were.
 _BLUNDERS = (
     AttributeError,
