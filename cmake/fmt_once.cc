@@ -1,8 +1,8 @@
 // fmt 9 without a library at run time, compiled once.
 //
 // Debian has fmt as a shared library or header-only. The first would be needed where nanscope runs;
-// the second compiles all of fmt again in every file that formats a number: three seconds each. These
-// are the instantiations that its own src/format.cc has, for char.
+// the second compiles all of fmt again in every file that formats a number: three seconds each.
+// These are the instantiations that its own src/format.cc has, for char.
 
 #include <fmt/format-inl.h>
 

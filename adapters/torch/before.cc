@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostOfUpdate = 16 << 10;
 constexpr std::size_t kMostOfOperand = 64 << 20;
 constexpr std::size_t kMostScattered = 64 << 10;  // a diagonal: mostly gaps
-constexpr std::size_t kMostSpare = 1 << 20;  // of a copy, kept for the next
+constexpr std::size_t kMostSpare = 1 << 20;       // of a copy, kept for the next
 
 // Dividing by an ordinary number breaks nothing that the result does not show.
 bool divides_by_ordinary_number(const Hook& hook, const Call& call) {

@@ -183,7 +183,8 @@ void CallFacts::describe_way_here(Facts& facts) const {
 std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
   if (!declared_at || read) return take_facts(read);
   std::int64_t numel = 0;
-  each_output(hook_, call_, result_, [&](const at::Tensor& output, int) { numel += output.numel(); });
+  each_output(hook_, call_, result_,
+              [&](const at::Tensor& output, int) { numel += output.numel(); });
   DeclaredFacts& all = declared_facts();
   if (all.size() >= kMostDeclared) all.clear();
   std::shared_ptr<const void>& kept = all[{&hook_, *declared_at, numel}];
@@ -214,8 +215,8 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
       const bool is_it = !shown && input.is_same(tensor);
       if (is_it) told.name = told.argument = hook_.arguments[argument].name;
       shown |= is_it;
-      facts->arguments.push_back({hook_.arguments[argument].name, item, false,
-                                  is_transposed(OwnedView(input)), is_it});
+      facts->arguments.push_back(
+          {hook_.arguments[argument].name, item, false, is_transposed(OwnedView(input)), is_it});
     });
     finding.inputs.push_back(std::move(told));
     return facts;

@@ -87,7 +87,8 @@ void watch_headroom(const std::vector<at::Tensor>& roots) {
   const bool power_of_two = (step & (step - 1)) == 0;
   if (!power_of_two && step % 512 != 0) return;
   const Busy busy;
-  for (const Facts::Activation& kept : activations_behind({.inputs = {}, .roots = roots}, kMostLookedAt)) {
+  for (const Facts::Activation& kept :
+       activations_behind({.inputs = {}, .roots = roots}, kMostLookedAt)) {
     const double limit = largest_of(kept.dtype);
     // Constants such as finfo.min lie at the very end on purpose.
     const bool near = kept.largest > limit / (kept.dtype == DType::kFloat16 ? 4 : 1e4) &&

@@ -150,8 +150,8 @@ std::uint32_t number_of_line(PyObject* filename, int line) {
 }
 
 bool is_engine(const _PyInterpreterFrame* frame, const FileInfo& file) {
-  return file.engine && PyUnicode_CompareWithASCIIString(frame->f_code->co_name,
-                                                         "_engine_run_backward") == 0;
+  return file.engine &&
+         PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "_engine_run_backward") == 0;
 }
 
 // From the op outwards to the user's innermost frame: what lies between tells the phase. Beyond

@@ -43,7 +43,7 @@ struct Hook final : c10::OperatorKernel {
   std::vector<ResultItem> results;
   std::vector<ArgumentInfo> arguments;
   ScanRule rule = ScanRule::kScan;
-  bool collective = false;  // in flight when it returns: its memory is written by others
+  bool collective = false;     // in flight when it returns: its memory is written by others
   bool transparent = false;    // the ops inside are the program's own: foreach loops, custom ops
   bool in_place = false;       // writes an argument that it also reads
   bool destroys = false;       // in place, and able to make a NaN of what it destroys

@@ -256,8 +256,7 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
   const c10::FunctionSchema& schema = handle.schema();
   const bool aten = name.name.starts_with("aten::");
   const std::string base = name.name.substr(name.name.find("::") + 2);
-  const DispatchKey served =
-      key == DispatchKey::CompositeExplicitAutograd ? DispatchKey::CPU : key;
+  const DispatchKey served = key == DispatchKey::CompositeExplicitAutograd ? DispatchKey::CPU : key;
   const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(served));
   if (kernel.isFallthrough()) return false;
   auto hook = std::make_unique<Hook>(name.name, kernel);

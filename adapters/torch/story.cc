@@ -168,8 +168,8 @@ Finding begin_finding(const EventView& event) {
   origin.step = event.place.step;
   // Code that the engine calls (autograd.Function, a hook) is its own site.
   origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;
-  Described told = ask(event.place.stack, origin.op,
-                       origin.in_backward_code ? "" : event.place.node, arguments);
+  Described told =
+      ask(event.place.stack, origin.op, origin.in_backward_code ? "" : event.place.node, arguments);
   origin.site = std::move(told.site);
   origin.library_site = std::move(told.library_site);
   origin.stack = std::move(told.stack);

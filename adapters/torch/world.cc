@@ -58,8 +58,7 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   const at::Tensor& grad = leaf.grad();
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
-  const auto [entry, added] =
-      leaves_.try_emplace(told.leaf, leaf_of(leaf));
+  const auto [entry, added] = leaves_.try_emplace(told.leaf, leaf_of(leaf));
   if (!added && entry->second.tensor.expired()) entry->second = leaf_of(leaf);
   told.in_optimizer = entry->second.in_optimizer;
   if (grad.defined()) {

@@ -129,7 +129,10 @@ struct Range {
 };
 
 std::string by_value(const Facts& facts, const Range& range, double exact) {
-  const std::string made = facts.origin().phase == Phase::kBackward && !facts.origin().in_backward_code ? "A gradient of " : "";
+  const std::string made =
+      facts.origin().phase == Phase::kBackward && !facts.origin().in_backward_code
+          ? "A gradient of "
+          : "";
   return fmt::format("{}{} is {}{}, and {} ends at {}.", made, facts.expression(), number(exact),
                      facts.at(), name_of(range.dtype), number(range.largest));
 }

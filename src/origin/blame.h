@@ -50,8 +50,7 @@ struct Blamed {
   [[nodiscard]] bool last_resort() const { return misuse || (source->given() && inf_only()); }
   // Inf on purpose: declared, or brought in and used up as a mask is.
   [[nodiscard]] bool intended() const {
-    return !misuse && inf_only() &&
-           (source->declared() || (source->given() && source->cleaned));
+    return !misuse && inf_only() && (source->declared() || (source->given() && source->cleaned));
   }
   [[nodiscard]] bool inf_only() const { return !source->view.kinds.nan; }
   friend bool operator==(const Blamed& a, const Blamed& b) {

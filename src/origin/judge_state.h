@@ -23,7 +23,7 @@ struct Delivered {
 // A backward() or autograd.grad() call.
 struct Root {
   Judge::RootId id = 0;
-  EventId first_event = 0;  // events from here on were made after it began
+  EventId first_event = 0;                        // events from here on were made after it began
   std::vector<EventId> events;                    // of the roots that were bad
   std::vector<EventId> swallowed;                 // absorbed Infs that reached a root
   std::vector<EventId> bad;                       // of the gradients that came out bad
