@@ -105,7 +105,14 @@ void add_running(nb::module_& module) {
           },
           nb::arg("function"), nb::arg("before").none() = nb::none(),
           nb::arg("after").none() = nb::none())
-      .def("__call__", &Around::call);
+      .def("__call__", &Around::call)
+      // Who asks what it is gets the answers of the function.
+      .def_prop_ro("__signature__",
+                   [](const Around& self) {
+                     return nb::module_::import_("inspect").attr("signature")(self.function);
+                   })
+      .def("__getattr__",
+           [](const Around& self, nb::str name) { return nb::object(self.function.attr(name)); });
   module.def("raise_in_main", &raise_in_main, nb::arg("exception"), nb::arg("main_thread"));
   module.def("hear_of_programs", &hear_of_programs, nb::arg("told"));
   module.def("have_last_words", &have_last_words, nb::arg("say"));

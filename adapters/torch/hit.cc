@@ -180,8 +180,11 @@ class Recorder {
   }
 
   // Below 4 the true quotient is too small for any type whose largest number the divisor passed:
-  // 1 / (1 + exp(200)) is rightly 0.
+  // 1 / (1 + exp(200)) is rightly 0. The root of such a divisor is not that large.
   bool dividend_is_large() const {
+    const std::string_view op = hook_.info.name;
+    if (op.starts_with("aten::reciprocal")) return false;
+    if (!op.starts_with("aten::div")) return true;
     bool large = false;
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
       const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
