@@ -112,7 +112,7 @@ def test_numbers_and_types_at_the_edge(tmp_path: Path) -> None:
     seen = watch(
         """import torch
 torch.full((3,), 2**63, dtype=torch.uint64)
-torch.ops.aten._to_copy.out(torch.ones(2), False, out=torch.empty(2))
+torch.ops.aten._to_copy.out(torch.ones(2), out=torch.empty(2))
 torch.__future__.set_swap_module_params_on_conversion(True)
 net = torch.nn.Linear(3, 3)
 torch.optim.SGD(net.parameters(), lr=0.1).zero_grad()
