@@ -1,14 +1,36 @@
 """nanscope finds the first operation that made a NaN or Inf in a PyTorch program, and says why."""
 
-from nanscope.errors import ChildStop, NonFiniteError, Stop
+from nanscope.errors import CheckFailed, ChildStop, NonFiniteError, Stop, Unreadable
 
-__all__ = ["ChildStop", "NonFiniteError", "Stop"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope.checking import check as check
+    from nanscope.statistics import Stats as Stats
+    from nanscope.statistics import stats as stats
+
+    __version__: str
+
+# Where each name is: loaded when it is first asked for, so that `import nanscope` costs nothing.
+_HOME = {
+    "check": "checking",
+    "stats": "statistics",
+    "Stats": "statistics",
+}
+
+__all__ = ["CheckFailed", "ChildStop", "NonFiniteError", "Stop", "Unreadable", *_HOME]
 
 
-def __getattr__(name: str) -> str:
-    # Asked for by few; the shared library is not loaded for it at import.
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name == "__version__":
-        from nanscope import _core
+        return import_module("nanscope._core").__version__
+    if name not in _HOME:
+        raise AttributeError(f"module 'nanscope' has no attribute {name!r}")
+    value = getattr(import_module(f"nanscope.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
 
-        return _core.__version__
-    raise AttributeError(f"module 'nanscope' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

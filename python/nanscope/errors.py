@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope.statistics import Stats
+
 
 class NonFiniteError(ArithmeticError):
     """A NaN or Inf did harm here; `finding` is the finding, as the JSON report has it."""
@@ -9,6 +13,22 @@ class NonFiniteError(ArithmeticError):
     def __init__(self, message: str = "", finding: dict | None = None) -> None:
         super().__init__(message)
         self.finding = finding
+
+
+class CheckFailed(NonFiniteError, ValueError):
+    """A value that was checked is not what it should be.
+
+    `path` leads to it (`out.logits[0]`), `stats` are its numbers.
+    """
+
+    def __init__(self, message: str = "", path: str = "", stats: Stats | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.stats = stats
+
+
+class Unreadable(TypeError):
+    """A value that cannot be looked into: on a device, or not made of numbers."""
 
 
 class Stop(BaseException):
@@ -22,5 +42,5 @@ class ChildStop(NonFiniteError):
     """
 
 
-for _public in (NonFiniteError, Stop, ChildStop):
+for _public in (NonFiniteError, CheckFailed, Unreadable, Stop, ChildStop):
     _public.__module__ = "nanscope"
