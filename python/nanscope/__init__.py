@@ -5,6 +5,14 @@ from nanscope.errors import CheckFailed, ChildStop, NonFiniteError, Stop, Unread
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nanscope.checking import check as check
+    from nanscope.hooks import ForwardHooks as ForwardHooks
+    from nanscope.hooks import ModuleFinding as ModuleFinding
+    from nanscope.hooks import forward_hooks as forward_hooks
+    from nanscope.parameters import ParameterRow as ParameterRow
+    from nanscope.parameters import ParameterTable as ParameterTable
+    from nanscope.parameters import check_gradients as check_gradients
+    from nanscope.parameters import check_optimizer as check_optimizer
+    from nanscope.parameters import check_weights as check_weights
     from nanscope.statistics import Stats as Stats
     from nanscope.statistics import stats as stats
 
@@ -13,6 +21,14 @@ if TYPE_CHECKING:
 # Where each name is: loaded when it is first asked for, so that `import nanscope` costs nothing.
 _HOME = {
     "check": "checking",
+    "check_gradients": "parameters",
+    "check_optimizer": "parameters",
+    "check_weights": "parameters",
+    "ParameterRow": "parameters",
+    "forward_hooks": "hooks",
+    "ForwardHooks": "hooks",
+    "ModuleFinding": "hooks",
+    "ParameterTable": "parameters",
     "stats": "statistics",
     "Stats": "statistics",
 }
