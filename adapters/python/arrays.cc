@@ -191,7 +191,8 @@ void add_arrays(nb::module_& module) {
       .def(nb::init<std::uintptr_t, const std::string&, Index, Index, nb::object>(),
            nb::arg("address"), nb::arg("dtype"), nb::arg("shape"), nb::arg("strides"),
            nb::arg("owner"), "Strides count elements.")
-      .def_static("of_dlpack", &Array::of_dlpack, nb::arg("exporter").noconvert())
+      .def_static("of_dlpack", &Array::of_dlpack, nb::arg("exporter").noconvert(),
+                  nb::sig("def of_dlpack(exporter: object) -> Array"))
       .def_prop_ro("dtype", &Array::dtype)
       .def_prop_ro("shape", &Array::shape)
       .def("all_finite",

@@ -196,8 +196,8 @@ Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {
 void configure_story(PyObject* describe, PyObject* name) {
   Py_XINCREF(describe);
   Py_XINCREF(name);
-  describe_function = describe;
-  name_function = name;
+  Py_XSETREF(describe_function, describe);
+  Py_XSETREF(name_function, name);
 }
 
 Finding tell_story(const Verdict& verdict) {

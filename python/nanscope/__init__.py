@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nanscope.batches import BatchSearch as BatchSearch
     from nanscope.batches import find_first_bad_batch as find_first_bad_batch
+    from nanscope.block import WatchBlock as WatchBlock
+    from nanscope.block import watch as watch
     from nanscope.checking import check as check
     from nanscope.checkpoints import CheckpointSearch as CheckpointSearch
     from nanscope.checkpoints import bisect_checkpoints as bisect_checkpoints
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 # Where each name is: loaded when it is first asked for, so that `import nanscope` costs nothing.
 _HOME = {
+    "watch": "block",
+    "WatchBlock": "block",
     "check": "checking",
     "check_gradients": "parameters",
     "check_optimizer": "parameters",

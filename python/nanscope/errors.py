@@ -4,13 +4,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nanscope.findings import Finding
     from nanscope.statistics import Stats
 
 
 class NonFiniteError(ArithmeticError):
-    """A NaN or Inf did harm here; `finding` is the finding, as the JSON report has it."""
+    """A NaN or Inf did harm here; `finding` is the finding, with the fields of the JSON report."""
 
-    def __init__(self, message: str = "", finding: dict | None = None) -> None:
+    def __init__(self, message: str = "", finding: Finding | None = None) -> None:
         super().__init__(message)
         self.finding = finding
 
@@ -25,6 +26,9 @@ class CheckFailed(NonFiniteError, ValueError):
         super().__init__(message)
         self.path = path
         self.stats = stats
+
+    def __reduce__(self) -> tuple:
+        return type(self), (str(self), self.path, self.stats)
 
 
 class Unreadable(TypeError):

@@ -20,6 +20,12 @@ class _Record:
         values = {name: _read(kinds[name], data[name]) for name in known if name in data}
         return cls(**values)
 
+    def __getitem__(self, key: str) -> Any:
+        """As in the JSON: `finding["origin"]["site"]["line"]`."""
+        if key not in {f.name for f in dataclasses.fields(self)}:  # type: ignore[arg-type]
+            raise KeyError(key)
+        return getattr(self, key)
+
     def to_json(self) -> dict[str, Any]:
         return {
             f.name: _write(getattr(self, f.name))

@@ -44,7 +44,7 @@ class SampleSearch:
     tried: int
 
     def __str__(self) -> str:
-        noun = "sample" if len(self.samples) == 1 else "samples"
+        noun = "sample" if self.of == 1 else "samples"
         names = ", ".join(map(str, self.samples[:12])) + (", ..." if len(self.samples) > 12 else "")
         return (
             f"{len(self.samples)} of {self.of} {noun}: [{names}] ({self.harm}); "
