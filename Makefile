@@ -32,6 +32,7 @@ test-slow: build ## the tests that take minutes
 
 bench: build ## scan speed beside a plain read of memory; overhead beside its rivals
 	build/scan_bench
+	$(python) bench/check.py
 	@if [ -e bench/overhead.py ]; then $(python) bench/overhead.py; fi
 
 lint: build ## clang-format, clang-tidy, ruff, the include rule

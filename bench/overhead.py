@@ -17,6 +17,7 @@ import torch
 import workloads
 
 from nanscope.attach import attach
+from nanscope.settings import Settings
 
 
 def timed(step, repeat: int) -> float:
@@ -65,9 +66,9 @@ def main() -> None:
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    adapter = attach(torch, None)
+    adapter = attach(torch, Settings(on_error="go_on"))
     assert not isinstance(adapter, str), adapter
-    adapter.begin("", False, False, True, [], "", "", "", 0)
+    adapter.begin("", False, False, "go_on", False, "", [], "", "", "", 0)
     print("| training step, 1 thread | plain, ms | nanscope | detect_anomaly | samples |")
     print("|---|---|---|---|---|")
     for name, (make, repeat) in workloads.ALL.items():

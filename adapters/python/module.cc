@@ -10,6 +10,8 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);  // stand-ins live as long as the process
   module.doc() = "The core of nanscope.";
   module.attr("__version__") = nanscope::version();
+  nanscope::python::add_arrays(module);
   nanscope::python::add_command_line(module);
+  nanscope::python::add_findings(module);
   nanscope::python::add_running(module);
 }

@@ -226,8 +226,8 @@ void configure_frames(PyObject* is_user_code, PyObject* optimizer_class,
   Tables& all = tables();
   Py_XINCREF(is_user_code);
   Py_XINCREF(optimizer_class);
-  all.is_user_code = is_user_code;
-  all.optimizer_class = optimizer_class;
+  Py_XSETREF(all.is_user_code, is_user_code);
+  Py_XSETREF(all.optimizer_class, optimizer_class);
   all.torch_folder = torch_folder;
   all.forward_name = PyUnicode_InternFromString("forward");
   all.files.clear();

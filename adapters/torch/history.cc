@@ -173,6 +173,11 @@ void keep(Optimizer& optimizer, const StepRecord& record) {
 
 }  // namespace
 
+void forget_history() {
+  all() = {};
+  scale = kUnknown;
+}
+
 void loss_seen(const std::vector<at::Tensor>& roots) {
   if (roots.size() != 1 || roots[0].numel() != 1) return;
   if (sight_of(*roots[0].unsafeGetTensorImpl()) != Sight::kWatched) return;

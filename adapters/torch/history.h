@@ -22,6 +22,9 @@ void step_seen(const std::vector<at::Tensor>& parameters, std::optional<double> 
 // The tensor is about to be exchanged for another: whose optimizer it was begins anew.
 void let_go_of(const at::Tensor& tensor);
 
+// Another stretch of the program is watched from here on.
+void forget_history();
+
 // The first few and the last steps of the optimizer that stepped last, and the one under way.
 [[nodiscard]] std::vector<StepRecord> history_so_far();
 

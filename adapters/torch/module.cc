@@ -113,6 +113,15 @@ std::string words_of(const nb::python_error& error) {
   }
 }
 
+// Python objects that live as long as the process.
+void keep(nb::object*& place, nb::object value) {
+  if (place == nullptr) {
+    place = new nb::object(std::move(value));
+  } else {
+    *place = std::move(value);
+  }
+}
+
 nb::object* engine = nullptr;  // torch.autograd's own _engine_run_backward
 nb::object* before_backward = nullptr;
 nb::object* printer = nullptr;  // torch._tensor_str._str
@@ -270,6 +279,11 @@ NB_MODULE(_torch, module) {
     configure_story(describe.ptr(), name.ptr());
     configure_stop(exception_for.ptr(), steps);
   });
+  // A watch() block is over: what it gave us is let go of.
+  module.def("disconnect", [] {
+    configure_story(nullptr, nullptr);
+    configure_stop(nullptr, 0);
+  });
   module.def("install", [] {
     const Installed counts = install_hooks();
     return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
@@ -293,6 +307,14 @@ NB_MODULE(_torch, module) {
     options.program.pid = pid;
     begin_session(std::move(options));
   });
+  module.def("begin_anew", [] {
+    this_thread().stop_wanted = false;
+    forget_moments();
+    forget_history();
+    Watcher::get().forget_storages();
+    const WithoutGil without_gil;
+    Watcher::get().judge.begin_anew();
+  });
   module.def("fork_begins", &fork_begins);
   module.def("fork_ended", &fork_ended);
   module.def("fork_ended_in_child",
@@ -301,12 +323,11 @@ NB_MODULE(_torch, module) {
              });
   module.def("keep_to", &keep_to);
   module.def("take_engine", [](nb::object original, nb::object before) {
-    engine = new nb::object(std::move(original));
-    before_backward = new nb::object(std::move(before));
+    keep(engine, std::move(original));
+    keep(before_backward, std::move(before));
   });
   module.def("run_backward", &run_backward);
-  module.def("take_printer",
-             [](nb::object original) { printer = new nb::object(std::move(original)); });
+  module.def("take_printer", [](nb::object original) { keep(printer, std::move(original)); });
   module.def("print_tensor", &print_tensor);
   module.def("step_pre_hook", &step_pre_hook);
   module.def("step_post_hook", &step_post_hook);
@@ -336,12 +357,11 @@ NB_MODULE(_torch, module) {
       "register_buffer",
       [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
       nb::arg().none(), nb::arg().none(), nb::arg().none());
-  module.def("take_swapper",
-             [](nb::object original) { swapper = new nb::object(std::move(original)); });
+  module.def("take_swapper", [](nb::object original) { keep(swapper, std::move(original)); });
   module.def("swap_tensors", &swap_tensors);
   module.def("take_module", [](nb::object original_set_state, nb::object original_apply) {
-    set_state = new nb::object(std::move(original_set_state));
-    apply = new nb::object(std::move(original_apply));
+    keep(set_state, std::move(original_set_state));
+    keep(apply, std::move(original_apply));
   });
   module.def("set_module_state", [](const nb::args& args, const nb::kwargs& kwargs) {
     return then_registered(*set_state, args, kwargs);
@@ -364,6 +384,7 @@ NB_MODULE(_torch, module) {
   module.def("error_found", &error_found);
   module.def("stops", &stops);
   module.def("finding_json", &finding_json);
+  module.def("finding_text", &finding_text);
   module.def("counters", [] {
     const Counters counters = Watcher::get().counters();
     return nb::make_tuple(counters.ops, counters.bytes);

@@ -29,6 +29,9 @@ void step_ended(const NamedTensors& state);
 void value_registered(const at::Tensor& value, Target target);
 void gradients_dropped(const Tensors& parameters);
 
+// Another stretch of the program is watched from here on.
+void forget_moments();
+
 void host_read(const at::Tensor& tensor, bool decides);
 
 // A tensor is pickled for another process.

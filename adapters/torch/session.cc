@@ -10,6 +10,7 @@
 #include "capture/writer.h"
 #include "frames.h"
 #include "report/json.h"
+#include "report/text.h"
 #include "story.h"
 #include "tensors.h"
 #include "watcher.h"
@@ -28,6 +29,7 @@ struct Session {
   std::vector<Finding> warnings;
   std::int64_t left_out = 0;  // findings outside the chosen layer or file
   std::vector<std::string> complaints;
+  Counters before;  // what earlier sessions of this process had watched
 };
 
 Session& session() {
@@ -120,9 +122,16 @@ void open_writer(Session& all) {
   }
 }
 
+Counters difference(Counters now, const Counters& before) {
+  now.ops -= before.ops;
+  now.bytes -= before.bytes;
+  for (std::size_t i = 0; i < std::size(now.unseen); ++i) now.unseen[i] -= before.unseen[i];
+  return now;
+}
+
 Coverage coverage_now(const std::vector<NotWatched>& also) {
   const Watcher& watcher = Watcher::get();
-  const Counters counters = watcher.counters();
+  const Counters counters = difference(watcher.counters(), session().before);
   Coverage coverage;
   coverage.ops_watched = static_cast<std::int64_t>(counters.ops);
   coverage.bytes_scanned = static_cast<std::int64_t>(counters.bytes);
@@ -162,6 +171,11 @@ void keep_to(const std::string& layer, const std::string& file) {
 void begin_session(SessionOptions options) {
   Session& all = session();
   all.options = std::move(options);
+  all.findings.clear();
+  all.warnings.clear();
+  all.complaints.clear();
+  all.left_out = 0;
+  all.before = Watcher::get().counters();
   open_writer(all);
   if (all.options.strict) Watcher::get().judge.be_strict();
   Watcher::get().judge.on_error(on_verdict, on_the_same_again);
@@ -173,6 +187,7 @@ void session_forked(std::string capture_path, std::string news, std::int64_t pid
   Session& all = session();
   all.findings.clear();
   all.complaints.clear();
+  all.before = {};
   all.options.capture_path = std::move(capture_path);
   all.options.overwrite = all.options.keep_capture = false;
   all.options.news = std::move(news);
@@ -198,6 +213,12 @@ void add_warning(Forewarning warning, const std::string& op, StackId stack) {
   const std::lock_guard guard(all.lock);
   if (all.warnings.size() < kMostWarnings && is_chosen(all, finding))
     all.warnings.push_back(std::move(finding));
+}
+
+std::string finding_text(std::size_t number) {
+  Session& all = session();
+  const std::lock_guard guard(all.lock);
+  return number < all.findings.size() ? text_of(all.findings[number], {}) : std::string();
 }
 
 SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatched>& also) {

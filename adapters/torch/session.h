@@ -32,7 +32,7 @@ struct SessionOptions {
 // the others are counted. Empty: all.
 void keep_to(const std::string& layer, const std::string& file);
 
-// Makes the verdicts of the judge findings of this session. Once per process.
+// Makes the verdicts of the judge findings of this session: a run, or one watch() block.
 void begin_session(SessionOptions options);
 
 struct SessionEnd {
@@ -45,6 +45,7 @@ struct SessionEnd {
 [[nodiscard]] bool error_found();
 // One finding of this session as JSON, as in the report.
 [[nodiscard]] std::string finding_json(std::size_t number);
+[[nodiscard]] std::string finding_text(std::size_t number);
 
 // A fork: nobody is inside while the process is copied; the child begins a session of its own.
 [[nodiscard]] std::unique_lock<std::mutex> pause_session();

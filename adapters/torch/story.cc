@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "adapters/python/read_site.h"
 #include "facts.h"
 #include "frames.h"
 #include "history.h"
@@ -29,38 +30,16 @@ struct Described {
   std::optional<int> worker;
 };
 
-template <class T>
-T field(nb::handle object, const char* name) {
-  return nb::cast<T>(object.attr("__getitem__")(name));
-}
-
-Site read_site(nb::handle object) {
-  Site site;
-  site.file = field<std::string>(object, "file");
-  site.line = field<int>(object, "line");
-  site.end_line = field<int>(object, "end_line");
-  site.col = field<int>(object, "col");
-  site.end_col = field<int>(object, "end_col");
-  site.code = field<std::string>(object, "code");
-  site.function = field<std::string>(object, "function");
-  site.source = field<std::vector<std::string>>(object, "source");
-  site.remark = field<std::string>(object, "remark");
-  return site;
-}
-
 Described read_answer(nb::handle answer) {
   Described told;
-  told.site = read_site(answer["site"]);
+  told.site = python::read_site(answer["site"]);
   if (!nb::object(answer["library_site"]).is_none())
-    told.library_site = read_site(answer["library_site"]);
-  for (nb::handle frame : nb::object(answer["stack"])) {
-    told.stack.push_back({nb::cast<std::string>(frame[0]), nb::cast<int>(frame[1]),
-                          nb::cast<std::string>(frame[2]), nb::cast<bool>(frame[3])});
-  }
-  told.module = field<std::optional<std::string>>(answer, "module");
-  told.rank = field<std::optional<int>>(answer, "rank");
-  told.worker = field<std::optional<int>>(answer, "worker");
-  told.names = field<std::vector<std::optional<std::string>>>(answer, "names");
+    told.library_site = python::read_site(answer["library_site"]);
+  told.stack = python::read_stack(nb::object(answer["stack"]));
+  told.module = python::field<std::optional<std::string>>(answer, "module");
+  told.rank = python::field<std::optional<int>>(answer, "rank");
+  told.worker = python::field<std::optional<int>>(answer, "worker");
+  told.names = python::field<std::vector<std::optional<std::string>>>(answer, "names");
   return told;
 }
 
@@ -217,8 +196,8 @@ Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {
 void configure_story(PyObject* describe, PyObject* name) {
   Py_XINCREF(describe);
   Py_XINCREF(name);
-  describe_function = describe;
-  name_function = name;
+  Py_XSETREF(describe_function, describe);
+  Py_XSETREF(name_function, name);
 }
 
 Finding tell_story(const Verdict& verdict) {

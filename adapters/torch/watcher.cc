@@ -79,6 +79,12 @@ void Watcher::note_allocation(const OpInfo* op, const at::Tensor& tensor) {
       storage, Allocation{tensor.storage().getWeakStorageImpl(), {op, std::move(place)}});
 }
 
+void Watcher::forget_storages() {
+  for (auto& slot : made_) slot.store(nullptr, std::memory_order_relaxed);
+  const std::lock_guard guard(allocations_lock_);
+  allocations_.clear();
+}
+
 void Watcher::others_may_write(const at::Tensor& tensor) {
   unmark_made(storage_of(*tensor.unsafeGetTensorImpl()));
   const std::lock_guard guard(allocations_lock_);
@@ -158,8 +164,8 @@ void count_anew() {
 }
 
 void configure_stop(void* function, std::int64_t steps) {
-  exception_for = static_cast<PyObject*>(function);
-  Py_XINCREF(exception_for);
+  Py_XINCREF(static_cast<PyObject*>(function));
+  Py_XSETREF(exception_for, static_cast<PyObject*>(function));
   most_steps = steps;
 }
 
@@ -172,7 +178,11 @@ namespace {
 void throw_exception_for(PyObject* finding) {
   PyObject* exception = nullptr;
   {
-    const Busy busy;  // a debugger may be open in there
+    const Busy busy;                 // a debugger may be open in there
+    if (exception_for == nullptr) {  // a watch() block that is over by now
+      Py_XDECREF(finding);
+      return;
+    }
     exception = finding == nullptr ? nullptr : PyObject_CallOneArg(exception_for, finding);
   }
   Py_XDECREF(finding);

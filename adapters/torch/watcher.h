@@ -49,6 +49,9 @@ class Watcher {
       slot.store(nullptr, std::memory_order_relaxed);
   }
 
+  // Storages may have been written, freed and taken again while nobody watched.
+  void forget_storages();
+
   // Memory that the program itself took without writing it, by storage.
   void note_allocation(const OpInfo* op, const at::Tensor& tensor);
   [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);

@@ -97,6 +97,16 @@ class _Optimizers:
 
 def attach(torch: ModuleType, settings: Settings) -> ModuleType | str:
     """Installs and switches the watch on; the adapter, or a sentence that says why not."""
+    adapter = load(torch)
+    if not isinstance(adapter, str):
+        connect(torch, adapter, settings.main_file, Stopping(settings, adapter), settings.steps)
+        _stop_with_threads()
+        adapter.watch(True)
+    return adapter
+
+
+def load(torch: ModuleType) -> ModuleType | str:
+    """The adapter, or a sentence that says why there is none."""
     problem = support.torch_problem(torch.__version__)
     if problem is not None:
         return problem
@@ -104,10 +114,20 @@ def attach(torch: ModuleType, settings: Settings) -> ModuleType | str:
         from nanscope import _torch as adapter
     except ImportError as error:
         return f"nanscope's torch adapter cannot be loaded, install nanscope again: {error}"
+    return adapter
+
+
+def connect(
+    torch: ModuleType,
+    adapter: ModuleType,
+    main_file: str | None,
+    exception_for: Callable[[int | None], BaseException | None],
+    steps: int = 0,
+) -> Hooks:
+    """Everything but the switch; what Python holds of it can be taken out again."""
     from nanscope import story
     from nanscope.stack import is_user_code
 
-    main_file = settings.main_file
     storyteller = story.Storyteller(main_file, adapter.storage_number)
     adapter.configure(
         lambda filename: is_user_code(filename, main_file),
@@ -115,59 +135,87 @@ def attach(torch: ModuleType, settings: Settings) -> ModuleType | str:
         os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
         storyteller.describe,
         storyteller.name_of_storage,
-        Stopping(settings, adapter),
-        settings.steps,
+        exception_for,
+        steps,
     )
     adapter.install()
-    _hook(torch, adapter)
-    adapter.watch(True)
-    return adapter
+    return Hooks(torch, adapter)
 
 
-def _hook(torch: ModuleType, adapter: ModuleType) -> None:
-    from torch.nn.modules import module as modules
-    from torch.optim import optimizer as optim
+class Hooks:
+    """Hooks and stand-ins in torch's Python code."""
 
-    optimizers = _Optimizers(adapter)
-    # Backward: both backward() and grad() end in this function.
-    adapter.take_engine(torch.autograd._engine_run_backward, optimizers.tell_new)
-    torch.autograd._engine_run_backward = adapter.run_backward
-    torch.autograd.graph._engine_run_backward = adapter.run_backward
+    def __init__(self, torch: ModuleType, adapter: ModuleType) -> None:
+        self.undo: list[Callable[[], object]] = []
+        self.optimizers = _Optimizers(adapter)
+        self._backward(torch, adapter)
+        self._optimizers(torch, adapter)
+        self._modules(torch, adapter)
+        self._values(torch, adapter)
 
-    optim.register_optimizer_step_pre_hook(adapter.step_pre_hook)
-    optim.register_optimizer_step_post_hook(adapter.step_post_hook)
-    Optimizer = torch.optim.Optimizer
-    Optimizer.__init__ = _Noted(Optimizer.__init__, optimizers.made)
-    Optimizer.zero_grad = _told_before(Optimizer.zero_grad, optimizers.dropped)
+    def remove(self) -> None:
+        """Torch is as it was."""
+        while self.undo:
+            self.undo.pop()()
 
-    modules.register_module_parameter_registration_hook(adapter.register_parameter)
-    modules.register_module_buffer_registration_hook(adapter.register_buffer)
-    Module = torch.nn.Module
-    adapter.take_module(Module.__setstate__, Module._apply)
-    Module.__setstate__ = _Method(adapter.set_module_state, Module.__setstate__)
-    Module._apply = _Method(adapter.apply_to_module, Module._apply)
+    def _put(self, owner: object, name: str, value: object) -> None:
+        inherited = name not in vars(owner)
+        before = getattr(owner, name)
+        setattr(owner, name, value)
+        if inherited:
+            self.undo.append(lambda: delattr(owner, name))
+        else:
+            self.undo.append(lambda: setattr(owner, name, before))
 
-    adapter.take_swapper(torch._C._swap_tensor_impl)
-    torch._C._swap_tensor_impl = adapter.swap_tensors
+    def _backward(self, torch: ModuleType, adapter: ModuleType) -> None:
+        # Both backward() and grad() end in this function.
+        adapter.take_engine(torch.autograd._engine_run_backward, self.optimizers.tell_new)
+        self._put(torch.autograd, "_engine_run_backward", adapter.run_backward)
+        self._put(torch.autograd.graph, "_engine_run_backward", adapter.run_backward)
 
-    _stop_with_threads()
-    # Values that go to Python.
-    torch.Tensor.numpy = _told_before(torch.Tensor.numpy, adapter.host_read)
-    torch.Tensor.tolist = _told_before(torch.Tensor.tolist, adapter.host_read)
-    import torch._tensor_str as printing
+    def _optimizers(self, torch: ModuleType, adapter: ModuleType) -> None:
+        from torch.optim import optimizer as optim
 
-    adapter.take_printer(printing._str)
-    printing._str = adapter.print_tensor
+        before = optim.register_optimizer_step_pre_hook(adapter.step_pre_hook)
+        after = optim.register_optimizer_step_post_hook(adapter.step_post_hook)
+        self.undo += [before.remove, after.remove]
+        kind, told = torch.optim.Optimizer, self.optimizers
+        self._put(kind, "__init__", _Noted(kind.__init__, told.made))
+        self._put(kind, "zero_grad", _told_before(kind.zero_grad, told.dropped))
 
-    # Values that go to another process.
-    from multiprocessing.reduction import ForkingPickler
+    def _modules(self, torch: ModuleType, adapter: ModuleType) -> None:
+        from torch.nn.modules import module as modules
 
-    from torch.multiprocessing import reductions
+        parameters = modules.register_module_parameter_registration_hook(adapter.register_parameter)
+        buffers = modules.register_module_buffer_registration_hook(adapter.register_buffer)
+        self.undo += [parameters.remove, buffers.remove]
+        Module = torch.nn.Module
+        adapter.take_module(Module.__setstate__, Module._apply)
+        self._put(Module, "__setstate__", _Method(adapter.set_module_state, Module.__setstate__))
+        self._put(Module, "_apply", _Method(adapter.apply_to_module, Module._apply))
+        adapter.take_swapper(torch._C._swap_tensor_impl)
+        self._put(torch._C, "_swap_tensor_impl", adapter.swap_tensors)
 
-    table = ForkingPickler._extra_reducers
-    handing = _core.Around(reductions.reduce_tensor, before=adapter.handed_over)
-    for kind in [kind for kind, reduce in table.items() if reduce is reductions.reduce_tensor]:
-        table[kind] = handing
+    def _values(self, torch: ModuleType, adapter: ModuleType) -> None:
+        # Values that go to Python.
+        Tensor = torch.Tensor
+        self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.host_read))
+        self._put(Tensor, "tolist", _told_before(Tensor.tolist, adapter.host_read))
+        import torch._tensor_str as printing
+
+        adapter.take_printer(printing._str)
+        self._put(printing, "_str", adapter.print_tensor)
+
+        # Values that go to another process.
+        from multiprocessing.reduction import ForkingPickler
+
+        from torch.multiprocessing import reductions
+
+        table, reduce = ForkingPickler._extra_reducers, reductions.reduce_tensor
+        handing = _core.Around(reduce, before=adapter.handed_over)
+        kinds = [kind for kind, reducer in table.items() if reducer is reduce]
+        table.update(dict.fromkeys(kinds, handing))
+        self.undo.append(lambda: table.update(dict.fromkeys(kinds, reduce)))
 
 
 def _stop_with_threads() -> None:

@@ -14,8 +14,8 @@ import sys
 from nanscope import _core
 from nanscope.ending import Ending
 from nanscope.imports import when_imported
+from nanscope.process_watch import REAL_EXIT, Watch
 from nanscope.settings import Settings
-from nanscope.watch import REAL_EXIT, Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope.findings import Finding
+    from nanscope.statistics import Stats
+
 
 class NonFiniteError(ArithmeticError):
-    """A NaN or Inf did harm here; `finding` is the finding, as the JSON report has it."""
+    """A NaN or Inf did harm here; `finding` is the finding, with the fields of the JSON report."""
 
-    def __init__(self, message: str = "", finding: dict | None = None) -> None:
+    def __init__(self, message: str = "", finding: Finding | None = None) -> None:
         super().__init__(message)
         self.finding = finding
+
+
+class CheckFailed(NonFiniteError, ValueError):
+    """A value that was checked is not what it should be.
+
+    `path` leads to it (`out.logits[0]`), `stats` are its numbers.
+    """
+
+    def __init__(self, message: str = "", path: str = "", stats: Stats | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.stats = stats
+
+    def __reduce__(self) -> tuple:
+        return type(self), (str(self), self.path, self.stats)
+
+
+class Unreadable(TypeError):
+    """A value that cannot be looked into: on a device, or not made of numbers."""
 
 
 class Stop(BaseException):
@@ -22,5 +46,5 @@ class ChildStop(NonFiniteError):
     """
 
 
-for _public in (NonFiniteError, Stop, ChildStop):
+for _public in (NonFiniteError, CheckFailed, Unreadable, Stop, ChildStop):
     _public.__module__ = "nanscope"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from nanscope import _core, program
 from nanscope.children import Children, News
 from nanscope.errors import ChildStop, Stop
+from nanscope.process_watch import Watch
 from nanscope.settings import Settings
-from nanscope.watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -34,12 +34,16 @@ class Stopping:
 
         finding = json.loads(self.adapter.finding_json(number))
         if self.settings.on_error == "stop":
-            return ChildStop(sentence_of(finding), finding)
+            from nanscope.findings import Finding
+
+            return ChildStop(sentence_of(finding), Finding.from_json(finding))
         if self.settings.pdb and not child:  # the standard input of a child is not the terminal
             from nanscope import debugger
 
             return debugger.open_at_the_users_frame(sentence_of(finding))
-        return NonFiniteError(sentence_of(finding), finding)
+        from nanscope.findings import Finding
+
+        return NonFiniteError(sentence_of(finding), Finding.from_json(finding))
 
 
 def sentence_of(finding: dict) -> str:

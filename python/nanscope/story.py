@@ -30,14 +30,17 @@ class Storyteller:
         own_index = own if own is not None else 0
         inner = [code for code, _ in reversed(pairs[:own_index])]
         return {
-            "site": self._fields(site),
-            "library_site": self._fields(library_site) if library_site else None,
-            "stack": [self._frame(*pairs[i]) for i in visible(pairs)[:MOST_FRAMES]],
+            "site": self.fields_of(site),
+            "library_site": self.fields_of(library_site) if library_site else None,
+            "stack": self.stack_of(pairs),
             "module": self._module(frames),
             "rank": _rank(),
             "worker": _worker(),
             "names": self._names(site, inner, op, node, arguments),
         }
+
+    def stack_of(self, pairs) -> list[tuple[str, int, str, bool]]:
+        return [self._frame(*pairs[i]) for i in visible(pairs)[:MOST_FRAMES]]
 
     def _locate(self, code, offset) -> source.Site:
         key = (id(code), offset)
@@ -46,7 +49,7 @@ class Storyteller:
         return self.sites[key]
 
     @staticmethod
-    def _fields(site) -> dict:
+    def fields_of(site) -> dict:
         if site is None:
             return NOWHERE | {"source": []}
         return {name: getattr(site, name) for name in FIELDS}

@@ -42,7 +42,8 @@
   family(division)                  \
   family(exponential)               \
   family(infinities)                \
-  family(overflow)
+  family(overflow)                  \
+  family(numpy_flag)
 
 // clang-format on
 

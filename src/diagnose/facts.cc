@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "diagnose/phrase.h"
 
@@ -15,7 +16,18 @@ bool finite(const Value& value) { return std::isfinite(value.real) && std::isfin
 
 bool finite(const Statistics& s) { return s.nan == 0 && s.pos_inf == 0 && s.neg_inf == 0; }
 
+// NumPy's words for ops that torch calls otherwise.
+std::string_view name_in_torch(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"multiply", "mul"}, {"subtract", "sub"}, {"power", "pow"},
+      {"negative", "neg"}, {"cast", "to"},      {"float_power", "pow"}};
+  for (const auto& [numpy, torch] : kWords)
+    if (name == numpy) return torch;
+  return name;
+}
+
 std::string bare_name(std::string_view op) {
+  if (op.starts_with("numpy::")) return std::string(name_in_torch(op.substr(7)));
   if (const std::size_t colons = op.rfind("::"); colons != std::string_view::npos)
     op.remove_prefix(colons + 2);
   op = op.substr(0, op.find('.'));

@@ -104,6 +104,7 @@ void Judge::handed_over(const TensorState& tensor, const Place& place) {
 void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }
 
 void Judge::forked() { Session(*this)->forked(); }
+void Judge::begin_anew() { Session(*this)->begin_anew(); }
 
 std::vector<Verdict> Judge::errors() const {
   const std::lock_guard<std::mutex> lock(lock_);

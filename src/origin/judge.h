@@ -138,6 +138,8 @@ class Judge {
   void ended(const Ending& ending);
   // This is a child now: it has its parent's values, and none of its parent's pending affairs.
   void forked();
+  // Nobody watched for a while: what was known of storages and pending affairs is forgotten.
+  void begin_anew();
   // While the answer lives, nobody is inside: for a fork.
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
 

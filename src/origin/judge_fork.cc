@@ -1,5 +1,5 @@
 // Rules between processes: what a forked child takes over from its parent, and what is
-// handed to another process.
+// handed to another process; and between one watched stretch of a program and the next.
 #include <algorithm>
 
 #include "origin/judge_state.h"
@@ -22,6 +22,12 @@ void Judge::State::forked() {
   dropped = 0;
   verdicts.forget();
   first_own = events.next_id();
+}
+
+void Judge::State::begin_anew() {
+  forked();
+  ledger.clear();
+  strict = false;
 }
 
 bool Judge::State::inherited(const std::vector<EventId>& ids) const {

@@ -50,6 +50,21 @@ TEST(JudgeFork, StepsAndNotesBeginAnew) {
   EXPECT_EQ(p.judge.notes().size(), 0u);
 }
 
+// ---- one watched stretch, then another
+
+TEST(JudgeBeginAnew, WhatWasBadBeforeIsNotKnownAnyMore) {
+  Program p;
+  const Leaf w = p.parameter();
+  p.op("sqrt", {p.data()}, kNan, {.line = 10});
+  p.healthy_iteration(w);
+  ASSERT_FALSE(p.judge.ledger().empty());
+  p.judge.begin_anew();
+  EXPECT_TRUE(p.judge.ledger().empty());
+  EXPECT_EQ(p.judge.steps(), 0);
+  p.end();
+  EXPECT_TRUE(p.clean());
+}
+
 // ---- handed to another process
 
 TEST(JudgeHandedOver, ABirthIsReadThere) {

@@ -111,6 +111,13 @@ void Ledger::remove(Known& known, const Doomed& doomed) {
   });
 }
 
+void Ledger::clear() {
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    remove(at->second, [](const Entry&) { return true; });
+    at = erase(at);
+  }
+}
+
 Ledger::Storages::iterator Ledger::erase(Storages::iterator entry) {
   const StorageId storage = entry->first;
   remove(entry->second, [](const Entry&) { return true; });

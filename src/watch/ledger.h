@@ -51,6 +51,9 @@ class Ledger {
   // A scan found this tensor finite: the hint was wrong. Marks stay.
   void heal(const TensorState& tensor);
 
+  // Nothing is known of any storage: nobody has looked for a while.
+  void clear();
+
   // This finite tensor was computed from an Inf of that event, absorbed on the way.
   void mark(const TensorState& tensor, EventId event);
   [[nodiscard]] std::vector<EventId> marks_of(const TensorState& tensor);

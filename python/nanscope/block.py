@@ -1,0 +1,259 @@
+"""`watch`: a stretch of a program under the watch, as `nanscope run` watches a whole one.
+
+Entering puts the wrappers and hooks in, leaving judges what is known, as the end of a program
+would, and takes every hook out again. The wrappers in front of torch's kernels stay where they
+are, switched off (Note [Installed once, never removed] in install.cc).
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import threading
+from functools import wraps
+from typing import Any, Literal, TypeVar
+
+from nanscope.ending import say
+from nanscope.errors import NonFiniteError
+from nanscope.findings import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    import torch
+
+    from nanscope.attach import Hooks
+
+F = TypeVar("F", bound="Callable[..., Any]")
+NESTED = (
+    "watch() is already on, entered at {}: one block at a time, for torch's kernels are watched in "
+    "all threads at once."
+)
+RUN = "this process is watched by `nanscope run` already: leave watch() out, or start it as usual."
+
+_lock = threading.Lock()
+_active: WatchBlock | None = None
+_fork_hooks = False
+
+
+class WatchBlock:
+    """One watched stretch. `finding` is the first error, `findings` all errors, warnings and notes.
+
+    `verdict` is "error", "clean" or "unknown" once the block has ended, `report` the text of it.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module | None = None,
+        mode: Literal["exact"] = "exact",
+        on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+    ) -> None:
+        if mode != "exact":
+            raise ValueError(f'mode is "exact": {mode!r} is not built yet.')
+        if not callable(on_find) and on_find not in ("raise", "report"):
+            raise ValueError(f'on_find is "raise", "report" or a function, not {on_find!r}.')
+        if model is not None and not hasattr(model, "named_parameters"):
+            raise TypeError(f"model is a torch.nn.Module, not a {type(model).__name__}.")
+        self.model = model
+        self.on_find = on_find
+        self.findings: list[Finding] = []
+        self.verdict: str | None = None
+        self.report = ""
+        self._adapter: ModuleType | None = None
+        self._hooks: Hooks | None = None
+        self._told: set[int] = set()
+        self._entered_at = ""
+
+    @property
+    def finding(self) -> Finding | None:
+        return next((f for f in self.findings if f.level == "error"), None)
+
+    # ------------------------------------------------------------------------ as a decorator
+    def __call__(self, function: F) -> F:
+        @wraps(function)
+        def watched(*args, **kwargs):
+            with WatchBlock(self.model, "exact", self.on_find):
+                return function(*args, **kwargs)
+
+        return watched  # type: ignore[return-value]
+
+    # ------------------------------------------------------------------------------ the block
+    def __enter__(self) -> WatchBlock:
+        import torch
+
+        from nanscope import attach
+
+        adapter = attach.load(torch)
+        if isinstance(adapter, str):
+            raise RuntimeError(adapter)
+        self._claim()
+        try:
+            self.findings, self.verdict, self.report = [], None, ""
+            self._told.clear()
+            self._adapter = adapter
+            self._hooks = attach.connect(torch, adapter, None, self._exception_for)
+            adapter.begin_anew()
+            self._begin_session(torch)
+            self._tell_of_what_is_there(torch)
+            _watch_forks(adapter)
+            adapter.watch(True)
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        adapter = self._adapter
+        adapter.watch(False)
+        try:
+            told = self._judge(adapter, error)
+        finally:
+            self._leave()
+        self._tell(told, error)
+
+    def _claim(self) -> None:
+        global _active
+        with _lock:
+            if _active is not None:
+                raise RuntimeError(NESTED.format(_active._entered_at))
+            if "nanscope.process_watch" in sys.modules:
+                raise RuntimeError(RUN)
+            _active = self
+        frame = sys._getframe(2)
+        self._entered_at = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+    def _leave(self) -> None:
+        global _active
+        if self._hooks is not None:
+            self._hooks.remove()
+            self._adapter.disconnect()
+        self._hooks = None
+        with _lock:
+            _active = None
+
+    def _begin_session(self, torch: ModuleType) -> None:
+        how = "raise" if self.on_find != "report" else "go_on"
+        version, host = sys.version.split()[0], os.uname().nodename
+        self._adapter.begin(
+            "",
+            False,
+            False,
+            how,
+            False,
+            "",
+            list(sys.argv),
+            version,
+            torch.__version__,
+            host,
+            os.getpid(),
+        )
+        self._adapter.keep_to("", "")
+
+    def _tell_of_what_is_there(self, torch: ModuleType) -> None:
+        """Modules and optimizers that were made before anybody watched."""
+        Module, Optimizer = torch.nn.Module, torch.optim.Optimizer
+        alive = gc.get_objects()
+        roots = [self.model] if self.model is not None else alive
+        for value in roots:
+            if issubclass(type(value), Module):
+                for parameter in value.parameters():
+                    self._adapter.register_parameter(None, None, parameter)
+                for buffer in value.buffers():
+                    self._adapter.register_buffer(None, None, buffer)
+        for value in alive:
+            if issubclass(type(value), Optimizer) and getattr(value, "param_groups", None):
+                self._hooks.optimizers.seen.add(value)
+                self._adapter.optimizer_made(value)
+
+    # ------------------------------------------------------------------------------- findings
+    def _exception_for(self, number: int | None) -> BaseException | None:
+        """Asked on the thread that did harm; None lets the program go on."""
+        if number is None or self._adapter is None:
+            return None
+        finding = Finding.from_json(json.loads(self._adapter.finding_json(number)))
+        if self.on_find == "raise":
+            self._told.add(number)
+            return NonFiniteError(self._adapter.finding_text(number), finding)
+        if callable(self.on_find) and number not in self._told:
+            self._told.add(number)
+            try:
+                self.on_find(finding)
+            except BaseException as error:
+                return error
+        return None
+
+    def _judge(self, adapter: ModuleType, error: BaseException | None) -> dict:
+        from nanscope import held
+
+        ours = isinstance(error, NonFiniteError) and adapter.error_found()
+        if not ours:
+            raised = held.Raised(error) if error is not None else None
+            adapter.program_ended(
+                raised is not None,
+                raised.blunder if raised else False,
+                int(raised is not None),
+                raised.text if raised else "",
+                raised.tensors if raised else [],
+                held.tensors_of_the_program(),
+                raised.stack if raised else [],
+            )
+        ended = "stopped" if ours else "exception" if error is not None else "normally"
+        return adapter.finish(int(error is not None), ended, [], False, False)
+
+    def _tell(self, told: dict, error: BaseException | None) -> None:
+        report = json.loads(told["json"])
+        self.findings = [Finding.from_json(finding) for finding in report["findings"]]
+        self.verdict, self.report = report["verdict"], told["text"]
+        for sentence in told["complaints"]:
+            say(sentence)
+        if self.on_find == "report":
+            say(self.report.rstrip("\n"))
+            return
+        errors = [f for f in self.findings if f.level == "error"]
+        late = [(i, finding) for i, finding in enumerate(errors) if i not in self._told]
+        if callable(self.on_find):
+            for _, finding in late:
+                self.on_find(finding)
+        elif late and error is None:
+            number, finding = late[0]
+            raise NonFiniteError(self._adapter.finding_text(number), finding)
+        elif late:
+            error.add_note(self._adapter.finding_text(late[0][0]))
+
+
+def watch(
+    model: torch.nn.Module | None = None,
+    mode: Literal["exact"] = "exact",
+    on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+) -> WatchBlock:
+    """Watches a block or, as a decorator, each call of a function.
+
+    Names the first operation that made a NaN or Inf and did harm. "raise" raises `NonFiniteError`
+    where the harm happens, or at the end of the block if it shows only there; "report" goes on and
+    prints the diagnosis at the end; a callable is given each finding. With `model` the parameters
+    and buffers of that model count, else those of every live module.
+    """
+    return WatchBlock(model, mode, on_find)
+
+
+def _watch_forks(adapter: ModuleType) -> None:
+    """A child that is forked inside a block is not watched; none of our locks may be held there."""
+    global _fork_hooks
+    if _fork_hooks:
+        return
+    _fork_hooks = True
+    os.register_at_fork(
+        before=lambda: adapter.fork_begins() if _active is not None else None,
+        after_in_parent=lambda: adapter.fork_ended() if _active is not None else None,
+        after_in_child=lambda: _forked(adapter),
+    )
+
+
+def _forked(adapter: ModuleType) -> None:
+    if _active is not None:
+        adapter.fork_ended()
+        adapter.watch(False)
