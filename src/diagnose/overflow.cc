@@ -128,19 +128,22 @@ struct Range {
   bool half;
 };
 
+// What overflowed: the expression, or in backward a gradient of it.
+std::string what(const Facts& facts) {
+  const bool gradient =
+      facts.origin().phase == Phase::kBackward && !facts.origin().in_backward_code;
+  return (gradient ? "A gradient of " : "") + facts.expression();
+}
+
 std::string by_value(const Facts& facts, const Range& range, double exact) {
-  const std::string made =
-      facts.origin().phase == Phase::kBackward && !facts.origin().in_backward_code
-          ? "A gradient of "
-          : "";
-  return fmt::format("{}{} is {}{}, and {} ends at {}.", made, facts.expression(), number(exact),
-                     facts.at(), name_of(range.dtype), number(range.largest));
+  return fmt::format("{} is {}{}, and {} ends at {}.", what(facts), number(exact), facts.at(),
+                     name_of(range.dtype), number(range.largest));
 }
 
 std::string by_exclusion(const Facts& facts, const Range& range) {
   return fmt::format(
       "{} adds and multiplies finite numbers; {}the result left the range of {}, which ends at {}.",
-      facts.origin().op, facts.is_nan() ? "partial sums became inf and -inf, because " : "",
+      what(facts), facts.is_nan() ? "partial sums became inf and -inf, because " : "",
       name_of(range.dtype), number(range.largest));
 }
 

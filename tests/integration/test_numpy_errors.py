@@ -88,7 +88,7 @@ def garbage():
         (one_over_zero, "divide", "np.float64(1) / x", "division_by_zero", "`x` is 0"),
         (root, "sqrt", 'np.sqrt(table["variance"])', "sqrt_of_negative", "is -1e-09 at [1]"),
         (overflow, "exp", "np.exp(logits)", "exp_overflow", "`logits` is 800 at [1]"),
-        (product, "multiply", "x * x", "float_overflow", "float64 ends at 1.79769e+308"),
+        (product, "multiply", "x * x", "float_overflow", "1.79769e+308"),
         (half, "cast", "x.astype(np.float16)", "half_overflow", "float16 ends at 65504"),
         (in_place, "divide", "x /= count", "division_by_zero", "`count` is 0 at [1]"),
         (empty_mean, "mean", "rows.mean()", "empty_reduction", "`rows` has no elements"),
