@@ -75,7 +75,7 @@ class _Spawned:
 
 
 class _Bootstrap:
-    """BaseProcess._bootstrap: what it returns is the child's exit status."""
+    """BaseProcess._bootstrap: when it returns, the child's exit status, the child has ended."""
 
     def __init__(self, original, ended) -> None:
         self.original = original
@@ -143,8 +143,8 @@ class Children:
         if not watch.settings.is_child:
             return status  # called by hand in the program's own process
         ending = Ending("exception" if self.raised else "normally", status)
-        found = watch.judge(ending, self.raised)
-        return status if found is None else found
+        watch.judge(ending, self.raised)
+        return status
 
     # ---------------------------------------------------------------- other programs
     def _other_program(self, event: str, args: tuple) -> None:

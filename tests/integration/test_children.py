@@ -85,16 +85,16 @@ def test_every_kind_of_child_finds_its_own_error(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [
         "fork [2.0]",
         "fork [nan]",
-        "fork 0 3",
+        "fork 0 0",
         "spawn [2.0]",
         "spawn [nan]",
-        "spawn 0 3",
+        "spawn 0 0",
         "forkserver [2.0]",
         "forkserver [nan]",
-        "forkserver 0 3",
-        "raises 3",
-        "trains 3",
-        "os.fork 3",
+        "forkserver 0 0",
+        "raises 1",
+        "trains 1",
+        "os.fork 0",
         "pool [[2.0]]",
         "pool raised ChildStop torch.sqrt(x)",
         "loader 4",
@@ -137,7 +137,7 @@ def child(n):
         os._exit(n)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-print([child(n) for n in range(12)] == list(range(12)))
+print([child(n) for n in range(8)] == list(range(8)))
 w = torch.tensor([4.0], requires_grad=True)
 w.register_hook(lambda g: print("hook", child(7)))
 torch.sqrt(w).sum().backward()
