@@ -214,6 +214,7 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
     if (!is_tensor(both[i])) continue;
     optimized[i] = world.forget(unwrap(both[i]));
     let_go_of(unwrap(both[i]));
+    forget_old_gradient(unwrap(both[i]));
   }
   nb::object result = (*swapper)(one, other);
   for (int i = 0; i < 2; ++i) {
@@ -315,6 +316,7 @@ NB_MODULE(_torch, module) {
     const WithoutGil without_gil;
     Watcher::get().judge.begin_anew();
   });
+  module.def("remember_old_gradients", &remember_old_gradients);
   module.def("fork_begins", &fork_begins);
   module.def("fork_ended", &fork_ended);
   module.def("fork_ended_in_child",

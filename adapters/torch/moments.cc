@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <regex>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "frames.h"
@@ -22,6 +23,8 @@ struct Memory {
   std::unordered_set<std::uint32_t> lines;  // backward calls whose leaves are known
   int ways = 0;
   std::deque<WeakTensor> results;  // of autograd.grad()
+  // Gradients that were there when a watch() block began, and their versions.
+  std::unordered_map<const c10::TensorImpl*, std::pair<WeakTensor, std::uint32_t>> old_gradients;
 };
 Memory& memory() {
   static auto& all = *new Memory;
@@ -45,6 +48,12 @@ auto tell(Tell act) {
     const WithoutGil without_gil;
     return act();
   }
+}
+
+bool is_old(const at::Tensor& gradient) {
+  const auto found = memory().old_gradients.find(gradient.unsafeGetTensorImpl());
+  return found != memory().old_gradients.end() &&
+         found->second.second == static_cast<std::uint32_t>(gradient._version());
 }
 
 // Could this tensor be bad? A lookup, not a scan, for what a watched op wrote.
@@ -97,6 +106,19 @@ std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
 }  // namespace
 
 void forget_moments() { memory() = {}; }
+
+void remember_old_gradients() {
+  for (const at::Tensor& leaf : watcher().world.live_leaves()) {
+    if (!leaf.is_leaf() || !leaf.grad().defined()) continue;
+    const at::Tensor& grad = leaf.grad();
+    memory().old_gradients.try_emplace(grad.unsafeGetTensorImpl(), grad.getIntrusivePtr(),
+                                       static_cast<std::uint32_t>(grad._version()));
+  }
+}
+
+void forget_old_gradient(const at::Tensor& gradient) {
+  memory().old_gradients.erase(gradient.unsafeGetTensorImpl());
+}
 
 Judge::RootId backward_begins(const Tensors& roots) {
   Memory& kept = memory();
@@ -232,7 +254,7 @@ void program_ended(const End& end) {
   const std::vector<at::Tensor> leaves = watcher().world.live_leaves();
   std::vector<at::Tensor> results;
   for (const at::Tensor& leaf : leaves) {
-    if (leaf.is_leaf() && leaf.grad().defined())
+    if (leaf.is_leaf() && leaf.grad().defined() && !is_old(leaf.grad()))
       ending.leaves.push_back(watcher().world.describe(leaf));
   }
   for (const WeakTensor& weak : memory().results) {

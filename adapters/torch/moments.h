@@ -31,6 +31,9 @@ void gradients_dropped(const Tensors& parameters);
 
 // Another stretch of the program is watched from here on.
 void forget_moments();
+// The gradients that leaves have now: while nobody touches them, they are not this stretch's.
+void remember_old_gradients();
+void forget_old_gradient(const at::Tensor& gradient);
 
 void host_read(const at::Tensor& tensor, bool decides);
 

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+import weakref
 from functools import wraps
 from typing import Any, Literal, TypeVar
 
@@ -66,6 +67,7 @@ class WatchBlock:
         self._adapter: ModuleType | None = None
         self._hooks: Hooks | None = None
         self._told: set[int] = set()
+        self._old: dict[int, tuple[weakref.ref, int]] = {}
         self._entered_at = ""
 
     @property
@@ -132,6 +134,7 @@ class WatchBlock:
             self._hooks.remove()
             self._adapter.disconnect()
         self._hooks = None
+        self._old = {}
         with _lock:
             _active = None
 
@@ -168,6 +171,22 @@ class WatchBlock:
             if issubclass(type(value), Optimizer) and getattr(value, "param_groups", None):
                 self._hooks.optimizers.seen.add(value)
                 self._adapter.optimizer_made(value)
+        self._adapter.remember_old_gradients()
+        self._old = {
+            id(value): (weakref.ref(value), value._version)
+            for value in alive
+            if issubclass(type(value), torch.Tensor) and not value.is_inference()
+        }
+
+    def _held(self) -> list[tuple[str, object]]:
+        """What the program holds at the end, but for what was there before and is untouched."""
+        from nanscope import held
+
+        def is_old(value) -> bool:
+            reference, version = self._old.get(id(value), (None, 0))
+            return reference is not None and reference() is value and value._version == version
+
+        return [(name, value) for name, value in held.tensors_of_the_program() if not is_old(value)]
 
     # ------------------------------------------------------------------------------- findings
     def _exception_for(self, number: int | None) -> BaseException | None:
@@ -198,7 +217,7 @@ class WatchBlock:
                 int(raised is not None),
                 raised.text if raised else "",
                 raised.tensors if raised else [],
-                held.tensors_of_the_program(),
+                self._held(),
                 raised.stack if raised else [],
             )
         ended = "stopped" if ours else "exception" if error is not None else "normally"

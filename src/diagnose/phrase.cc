@@ -62,7 +62,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 }
 
 std::string bad_elements(const Origin& origin) {
-  if (origin.numel == 0) return "how many elements is not known: the result was not seen";
+  if (origin.numel == 0) return "an unknown number of elements";
   std::vector<std::string> kinds;
   if (origin.nan > 0) kinds.push_back(grouped(origin.nan) + " nan");
   if (origin.pos_inf > 0) kinds.push_back(grouped(origin.pos_inf) + " inf");
