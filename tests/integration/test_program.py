@@ -69,7 +69,8 @@ def write(folder, files):
     if (folder / "z").is_dir():
         with zipfile.ZipFile(folder / "z.pyz", "w") as archive:
             for path in sorted((folder / "z").rglob("*.py")):
-                archive.write(path, path.relative_to(folder / "z"))
+                member = zipfile.ZipInfo(str(path.relative_to(folder / "z")))  # dated 1980, always
+                archive.writestr(member, path.read_bytes())
 
 
 def run(place, launcher, command, stdin=None, merged=False, **environment):
