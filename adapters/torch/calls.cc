@@ -110,6 +110,10 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
       ++counters.unseen[static_cast<int>(sight)];
     return;
   }
+  if (hook.rule == ScanRule::kBorrows) {
+    watcher.others_may_write(output);
+    return;
+  }
   if (hook.rule == ScanRule::kAllocates) {
     watcher.unmark_made(storage_of(impl));
     watcher.note_allocation(&hook.info, output);
@@ -195,7 +199,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
     if (impl.key_set().has(c10::DispatchKey::CPU)) numel += impl.numel();
     look_at_output(hook, call, output, counters, look);
   });
-  if (hook.rule == ScanRule::kAllocates) return;
+  if (hook.rule == ScanRule::kAllocates || hook.rule == ScanRule::kBorrows) return;
   if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, numel, look);
   if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
     each_output(hook, call, result, [&](const at::Tensor& output, int) {

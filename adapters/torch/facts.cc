@@ -218,6 +218,8 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
       facts->arguments.push_back(
           {hook_.arguments[argument].name, item, false, is_transposed(OwnedView(input)), is_it});
     });
+    // Computed by this run, then written by somebody who is not watched: who computed it?
+    if (tensor.grad_fn()) describe_makers({{{told.argument, tensor}}}, *facts);
     finding.inputs.push_back(std::move(told));
     return facts;
   }

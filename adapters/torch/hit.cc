@@ -139,7 +139,10 @@ class Recorder {
     }
     std::optional<OpRecord::Read::Allocation> allocation;
     if (known.empty()) allocation = Watcher::get().allocation_of(input);
+    const bool was_finite = known.empty() && Watcher::get().is_made(storage_of(impl)) &&
+                            !is_foreign(impl) && !is_number(input);
     add_read(input, state, std::move(known), {}, std::move(allocation));
+    record.reads.back().was_finite = was_finite;
   }
 
   void add_read(const at::Tensor& input, const TensorState& state, std::vector<EventId> known,

@@ -182,7 +182,8 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
                 const c10::FunctionSchema& schema, ScanRule rule) {
   const bool aten = name.name.starts_with("aten::");
   if (!aten && is_foreign_plumbing(name.name)) return false;
-  if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts) return true;
+  if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts || rule == ScanRule::kBorrows)
+    return true;
   for (const at::Tag tag : entry.getTags()) {
     if (tag == at::Tag::inplace_view) return false;
   }

@@ -157,7 +157,7 @@ const Names& passing() {
 
 bool allocates(std::string_view name) {
   static constexpr std::array kPrefixes = {"empty", "_empty", "new_empty", "resize", "_resize"};
-  return name == "set_" || name == "set" || name == "_efficientzerotensor" ||
+  return name == "_efficientzerotensor" ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
@@ -168,6 +168,7 @@ ScanRule scan_rule_of(std::string_view name, std::string_view overload) noexcept
   if (name == "_local_scalar_dense") return ScanRule::kReadsHost;
   if (name == "lift_fresh") return ScanRule::kLifts;
   if (allocates(name)) return ScanRule::kAllocates;
+  if (name == "set_") return ScanRule::kBorrows;
   if (overload.empty() && (name == "copy_" || name == "_to_copy")) return ScanRule::kCasts;
   if (overload == "Tensor" && (name == "mul" || name == "mul_")) return ScanRule::kMultiplies;
   if (overload == "Tensor" && (name == "div" || name == "div_")) return ScanRule::kDivides;

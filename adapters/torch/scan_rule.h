@@ -23,6 +23,7 @@ enum class ScanRule : std::uint8_t {
   kAllocates,   // memory nobody wrote: remembered, not scanned
   kReadsHost,   // gives a number to Python: the input is what matters
   kLifts,       // a tensor built from Python values
+  kBorrows,     // takes a storage that somebody else made and filled: a file, a pickle
 };
 
 // `name` without namespace and overload.

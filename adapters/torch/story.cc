@@ -94,6 +94,8 @@ OriginKind origin_kind(EventSort sort) {
       return OriginKind::kDeclared;
     case EventSort::kImported:
       return OriginKind::kImported;
+    case EventSort::kUnwatched:
+      return OriginKind::kUnwatched;
     default:
       return OriginKind::kBirth;
   }
@@ -104,6 +106,7 @@ Role role_of(const EventView& event) {
     case EventSort::kDeclared:
       return Role::kDeclared;
     case EventSort::kImported:
+    case EventSort::kUnwatched:
       return Role::kImported;
     case EventSort::kBirth:
       return Role::kBirth;
@@ -220,7 +223,7 @@ Finding tell_story(const Verdict& verdict) {
   harm.text = verdict.text;
   // What it was made from and is not to blame: a mask, an inf that came with the data.
   for (const EventView& event : verdict.evidence) {
-    if (event.sort == EventSort::kDeclared || event.sort == EventSort::kImported)
+    if (event.sort == EventSort::kDeclared || role_of(event) == Role::kImported)
       finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
                                phase_of(event), role_of(event)});
   }

@@ -18,7 +18,7 @@
 
 namespace nanscope {
 
-enum class EventSort : std::uint8_t { kUninitialised, kDeclared, kImported, kBirth, kCarrier };
+enum class EventSort : std::uint8_t { kUninitialised, kDeclared, kImported, kUnwatched, kBirth, kCarrier };
 enum class Harmed : std::uint8_t {
   kGradient,
   kParameter,

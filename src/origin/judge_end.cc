@@ -258,7 +258,8 @@ void End::kept() {
 // mask of a checkpoint), or a copy of these.
 bool End::merely_held(const Event& event) const {
   return state_.all_events(state_.events.look_through(event.id), [](const Event& value) {
-    const bool brought_inf = value.sort == EventSort::kImported && !value.kinds.nan;
+    const bool brought = value.sort == EventSort::kImported || value.sort == EventSort::kUnwatched;
+    const bool brought_inf = brought && !value.kinds.nan;
     return value.sort == EventSort::kDeclared || value.sort == EventSort::kUninitialised ||
            brought_inf;
   });

@@ -130,7 +130,8 @@ void Call::find_parents() {
                                   facts_.facts(i), EventSort::kUninitialised));
     }
     if (ids.empty()) {
-      ids.push_back(state_.import(read.state, record_.op, record_.place, facts_.facts(i)));
+      const EventSort sort = read.was_finite ? EventSort::kUnwatched : EventSort::kImported;
+      ids.push_back(state_.import(read.state, record_.op, record_.place, facts_.facts(i), sort));
     }
     parents_.insert(parents_.end(), ids.begin(), ids.end());
     reads_.push_back({std::move(ids), read.feed});

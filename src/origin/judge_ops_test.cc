@@ -196,6 +196,17 @@ TEST(JudgeOps, ImportedIsNamedByTheOpThatReadItFirst) {
   EXPECT_EQ(*static_cast<const int*>(p.reported[0].origin.facts.get()), 0);
 }
 
+TEST(JudgeOps, WrittenBySomebodyUnwatchedIsNoImport) {
+  Program p;
+  Tensor x = p.brought(kNan);
+  x.was_finite = true;
+  Tensor y = p.op("mul", {x, x}, kNan, {.line = 8});
+  Leaf w = p.parameter();
+  p.inplace("sub_", w.data, {y}, kNan, {.line = 9}, Target::kParameter);
+  ASSERT_EQ(p.verdict(), "mul:8 by parameter");
+  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kUnwatched);
+}
+
 TEST(JudgeOps, LiftedTensorIsDeclaredOnce) {
   Program p;
   Tensor x = p.brought(kNan);

@@ -15,7 +15,7 @@ struct Family {
 
 constexpr Family kFamilies[] = {
     {&OpTraits::allocates,
-     "empty empty_like empty_strided new_empty new_empty_strided empty_permuted resize_ set_"},
+     "empty empty_like empty_strided new_empty new_empty_strided empty_permuted resize_"},
     {&OpTraits::overwrites,
      "fill_ zero_ copy_ normal_ uniform_ random_ exponential_ bernoulli_ log_normal_ cauchy_ "
      "geometric_ _foreach_zero_ _foreach_copy_"},

@@ -7,7 +7,6 @@ namespace {
 
 TEST(OpTraits, FamiliesAreMarked) {
   EXPECT_TRUE(traits_of("empty_strided").allocates);
-  EXPECT_TRUE(traits_of("set_").allocates);
   EXPECT_TRUE(traits_of("log_normal_").overwrites);
   EXPECT_TRUE(traits_of("lift_fresh").lifts);
   EXPECT_TRUE(traits_of("masked_fill_").fills);

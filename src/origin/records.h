@@ -71,6 +71,8 @@ struct OpRecord {
       Place place;
     };
     std::optional<Allocation> allocation;
+    // Bad and unknown to the ledger, but a watched op wrote it, finite: an unwatched one did since.
+    bool was_finite = false;
   };
   struct Write {
     TensorState state;     // after the call

@@ -22,6 +22,7 @@ constexpr Kinds kBoth{true, true};
 struct Tensor {
   TensorState state;
   TensorId id;
+  bool was_finite = false;  // when a watched op wrote it
 };
 
 // A parameter (leaf) and its gradient, by number.
@@ -283,6 +284,7 @@ class Program : public FactsMaker {
       OpRecord::Read read;
       read.state = inputs[i].state;
       read.known = judge.events_of(read.state);
+      read.was_finite = inputs[i].was_finite;
       if (i < options.feeds.size()) read.feed = options.feeds[i];
       record.reads.push_back(read);
     }

@@ -23,7 +23,7 @@ struct Source {
 
   [[nodiscard]] bool declared() const { return view.sort == EventSort::kDeclared; }
   [[nodiscard]] bool given() const {  // not made by computing
-    return declared() || view.sort == EventSort::kImported;
+    return declared() || view.sort == EventSort::kImported || view.sort == EventSort::kUnwatched;
   }
 };
 

@@ -88,8 +88,9 @@ bool Verdicts::is_new(const EventView& origin, bool raised) {
   const std::uint32_t line = origin.place.line;
   const Key key{origin.op, line, line != 0 ? 0 : origin.place.stack};
   const auto [known, added] = reported_.try_emplace(key, verdicts_.size());
-  if (added && verdicts_.size() < kMost) return true;
-  if (again_ && !raised) again_(verdicts_[std::min(known->second, verdicts_.size() - 1)]);
+  if (added) return verdicts_.size() < kMost;
+  const bool was_reported = known->second < verdicts_.size();
+  if (again_ && !raised && was_reported) again_(verdicts_[known->second]);
   return false;
 }
 
