@@ -50,7 +50,6 @@ struct Hook final : c10::OperatorKernel {
   bool pointwise = false;      // element by element, with broadcasting
   bool partial_write = false;  // index_put_ and kin: bad elements it leaves alone were not read
   bool typed = false;
-  bool other_library = false;
   bool has_scalars = false;
   bool random = false;       // draws random numbers: never run again
   bool looks_aside = false;  // healthy calls tell something too: see look_aside

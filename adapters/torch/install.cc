@@ -228,7 +228,7 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
            const c10::impl::OperatorEntry& entry, const c10::FunctionSchema& schema) {
   hook.info.traits = aten ? traits_of(base) : OpTraits{};
   hook.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
-  hook.other_library = hook.transparent = !aten;
+  hook.transparent = !aten;
   hook.collective = hook.info.name.starts_with("c10d::");
   hook.destroys = aten && destroys_operand(base);
   hook.partial_write = aten && writes_partly(base);

@@ -180,7 +180,7 @@ class Again {
 };
 
 bool may_run_again(const Hook& hook, const Call& call) {
-  return hook.handle && call.arguments != nullptr && !hook.random && !hook.other_library &&
+  return hook.handle && call.arguments != nullptr && !hook.random && !hook.transparent &&
          hook.rule != ScanRule::kAllocates && hook.rule != ScanRule::kLifts;
 }
 

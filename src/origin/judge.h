@@ -126,9 +126,6 @@ class Judge {
   void value_registered(const TensorState& value, Target target, const std::string& name,
                         const Place& place);
   void gradients_dropped(std::span<const TensorId> gradients);  // zero_grad, grad = None
-  // Looks whether pending gradients were thrown away. Done at every told op and moment; for
-  // healthy ops too, if the adapter likes, while `awaits_gradients`.
-  void poll_gradients();
   void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
   // repr, numpy(), tolist(); `decides` is false for printing.
   void host_read(const TensorState& tensor, bool decides, const Place& place);

@@ -6,11 +6,6 @@
 namespace nanscope {
 namespace {
 
-template <class T>
-void append(std::vector<T>& into, const std::vector<T>& more) {
-  into.insert(into.end(), more.begin(), more.end());
-}
-
 void tidy(std::vector<EventId>& ids, std::size_t most) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());

@@ -7,10 +7,6 @@
 namespace nanscope {
 namespace {
 
-void append(std::vector<EventId>& into, const std::vector<EventId>& more) {
-  into.insert(into.end(), more.begin(), more.end());
-}
-
 bool protected_from_harm(const Event& event) {
   return event.tested || event.known || event.replaced;
 }

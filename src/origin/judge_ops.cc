@@ -41,7 +41,7 @@ EventSort sort_of(const OpRecord& record, Kinds in, Kinds out) {
   const OpTraits& traits = record.op->traits;
   if (traits.allocates) return EventSort::kUninitialised;
   if (traits.lifts) return EventSort::kDeclared;
-  if (record.nonfinite_scalar && record.outermost) {
+  if (record.nonfinite_scalar) {
     if (!in.any()) return EventSort::kDeclared;
     if (traits.fills && out.inf && !in.inf) return EventSort::kDeclared;
   }
@@ -165,9 +165,7 @@ void Call::cleaned() {
   if (traits_.deliberate) {
     for (const EventId id : parents_) state_.events.replace(id);
   }
-  const bool to_float = std::any_of(record_.writes.begin(), record_.writes.end(),
-                                    [](const OpRecord::Write& write) { return write.floating; });
-  if (!to_float) return;
+  if (record_.writes.empty()) return;
   for (const EventId id : parents_) {
     if (Event* event = state_.events.find(id)) event->cleaned = true;
   }
@@ -188,7 +186,7 @@ void Call::absorbed() {
   }
   if (lost.size() > Events::kMostParents) lost.resize(Events::kMostParents);
   for (const OpRecord::Write& write : record_.writes) {
-    if (!write.floating || !write.all_zero) continue;
+    if (!write.all_zero) continue;
     for (const EventId id : lost) state_.ledger.mark(write.state, id);
   }
 }
@@ -209,7 +207,6 @@ std::vector<EventId> Call::marks_read() const {
 
 void Call::pass_on(const std::vector<EventId>& marks) {
   for (const OpRecord::Write& write : record_.writes) {
-    if (!write.floating) continue;
     for (const EventId id : marks) state_.ledger.mark(write.state, id);
   }
 }

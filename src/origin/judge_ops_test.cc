@@ -270,16 +270,6 @@ TEST(JudgeOps, FillBesideANanKeepsTheNansOrigin) {
   EXPECT_EQ(p.verdict(), "div:1 by parameter");
 }
 
-TEST(JudgeOps, AConstantInsideAKernelIsNotDeclared) {
-  Program p;
-  Tensor out =
-      p.op("masked_fill", {p.data()}, kNan, {.line = 1, .outermost = false, .constant = true});
-  Leaf w = p.parameter();
-  p.inplace("sub_", w.data, {out}, kNan, {.line = 2}, Target::kParameter);
-  EXPECT_EQ(p.verdict(), "masked_fill:1 by parameter");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kBirth);
-}
-
 TEST(JudgeOps, CleanedBirthIsANote) {
   Program p;
   Tensor log = p.op("log", {p.data()}, kInf, {.line = 41, .grad = true});

@@ -14,6 +14,11 @@
 
 namespace nanscope {
 
+template <class T>
+void append(std::vector<T>& into, const std::vector<T>& more) {
+  into.insert(into.end(), more.begin(), more.end());
+}
+
 // A leaf and the gradient it had when a backward() ended.
 struct Delivered {
   TensorId leaf;

@@ -18,7 +18,7 @@ constexpr Family kFamilies[] = {
      "empty empty_like empty_strided new_empty new_empty_strided empty_permuted resize_"},
     {&OpTraits::overwrites,
      "fill_ zero_ copy_ normal_ uniform_ random_ exponential_ bernoulli_ log_normal_ cauchy_ "
-     "geometric_ _foreach_zero_ _foreach_copy_"},
+     "geometric_"},
     {&OpTraits::lifts, "lift_fresh"},
     {&OpTraits::views,
      "detach detach_ alias view _unsafe_view t transpose select slice unsqueeze squeeze expand "
@@ -33,16 +33,15 @@ constexpr Family kFamilies[] = {
     {&OpTraits::amp_check, "_amp_foreach_non_finite_check_and_unscale_"},
     {&OpTraits::deliberate,
      "where masked_fill masked_fill_ nan_to_num nan_to_num_ nansum nanmean nanmedian nanquantile "
-     "clamp clamp_ clamp_min clamp_max clamp_min_ clamp_max_ _foreach_clamp_min_ "
-     "_foreach_clamp_max_ maximum minimum fmax fmin max min amax amin aminmax _aminmax "
-     "_foreach_maximum_ _foreach_minimum_ hardtanh hardtanh_ relu relu_ topk sort kthvalue median"},
+     "clamp clamp_ clamp_min clamp_max clamp_min_ clamp_max_ "
+     "maximum minimum fmax fmin max min amax amin aminmax _aminmax "
+     "hardtanh hardtanh_ relu relu_ topk sort kthvalue median"},
     {&OpTraits::deliberate,
      "index gather index_select masked_select take index_put index_put_ "
      "_index_put_impl_ index_copy index_copy_ index_fill index_fill_ masked_scatter "
      "masked_scatter_ scatter scatter_ copy_"},
     {&OpTraits::absorbs,
-     "div div_ true_divide reciprocal reciprocal_ rsqrt rsqrt_ mul pow pow_ addcdiv addcdiv_ "
-     "_foreach_div _foreach_div_ _foreach_reciprocal _foreach_reciprocal_"},
+     "div div_ true_divide reciprocal reciprocal_ rsqrt rsqrt_ mul pow pow_ addcdiv addcdiv_"},
     {&OpTraits::is_log,
      "log log_ log2 log2_ log10 log10_ log1p log1p_ logit logit_ xlogy xlogy_ special_xlog1py"},
     {&OpTraits::looks_through, "abs abs_ clone _to_copy copy_ fill fill_"},
@@ -57,7 +56,7 @@ constexpr Family kFamilies[] = {
      "linalg_inv linalg_inv_ex inverse linalg_solve linalg_solve_ex _linalg_solve_ex linalg_lstsq "
      "linalg_lu_factor linalg_lu_factor_ex linalg_ldl_factor_ex linalg_pinv linalg_matrix_exp "
      "linalg_householder_product ormqr geqrf lu_solve triangular_solve"},
-    {&OpTraits::zeroes, "zero_ _foreach_zero_"},
+    {&OpTraits::zeroes, "zero_"},
 };
 
 using Table = std::unordered_map<std::string_view, OpTraits>;

@@ -13,11 +13,11 @@ TEST(OpTraits, FamiliesAreMarked) {
   EXPECT_TRUE(traits_of("isneginf").tests);
   EXPECT_TRUE(traits_of("ne").compares);
   EXPECT_TRUE(traits_of("_index_put_impl_").deliberate);
-  EXPECT_TRUE(traits_of("_foreach_div_").absorbs);
+  EXPECT_TRUE(traits_of("div_").absorbs);
   EXPECT_TRUE(traits_of("special_xlog1py").is_log);
   EXPECT_TRUE(traits_of("_to_copy").looks_through);
   EXPECT_TRUE(traits_of("_local_scalar_dense").reads_host);
-  EXPECT_TRUE(traits_of("_foreach_zero_").zeroes);
+  EXPECT_TRUE(traits_of("zero_").zeroes);
   EXPECT_TRUE(traits_of("_amp_foreach_non_finite_check_and_unscale_").amp_check);
   EXPECT_TRUE(traits_of("slice").views);
 }

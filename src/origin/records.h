@@ -82,18 +82,16 @@ struct OpRecord {
     Target target = Target::kNone;
     std::string target_name;
     bool all_zero = false;  // filled in only where an Inf went in and this came out finite
-    bool floating = true;
   };
 
   const OpInfo* op = nullptr;
   Place place;
-  bool outermost = true;  // called by the program or an autograd node, not inside another kernel
   bool grad = false;      // grad mode on, and an input required grad
   bool nonfinite_scalar = false;  // a number argument is NaN or Inf (a wrapped number too)
   bool same_operands = false;     // x != x
   std::vector<Read>
       reads;  // inputs that are bad or might be; `out=` and overwritten targets left out
-  std::vector<Write> writes;  // outputs and written arguments
+  std::vector<Write> writes;  // outputs and written arguments of floating types
   // Element by element, where the correspondence is known.
   bool elementwise = false;
   bool fresh_nan = false;

@@ -36,7 +36,6 @@ struct Options {
   std::uint32_t line = 0;
   OpPhase phase = OpPhase::kForward;
   std::string node = {};
-  bool outermost = true;
   bool grad = false;
   bool constant = false;  // a non-finite number among the arguments
   bool same = false;
@@ -98,7 +97,7 @@ class Program : public FactsMaker {
   Tensor op(const std::string& name, std::vector<Tensor> inputs, Kinds out, Options options = {}) {
     Tensor result = tensor(out, options.grad);
     OpRecord record = begin(name, inputs, options);
-    record.writes.push_back(write(result, options));
+    if (options.floating) record.writes.push_back(write(result, options));
     tell(record);
     return result;
   }
@@ -114,7 +113,7 @@ class Program : public FactsMaker {
     written.state.kinds = out;
     written.target = what;
     written.target_name = target_name;
-    record.writes.push_back(written);
+    if (options.floating) record.writes.push_back(written);
     tell(record);
     target.state.kinds = out;
   }
@@ -273,7 +272,6 @@ class Program : public FactsMaker {
     record.place.in_scaler = options.in_scaler;
     record.place.printing = options.printing;
     record.place.step = judge.current_step();
-    record.outermost = options.outermost;
     record.grad = options.grad;
     record.nonfinite_scalar = options.constant;
     record.same_operands = options.same;
@@ -295,7 +293,6 @@ class Program : public FactsMaker {
     written.state = tensor.state;
     written.tensor = tensor.id;
     written.all_zero = options.all_zero;
-    written.floating = options.floating;
     return written;
   }
   // As the adapter does: healthy ops are not told.
