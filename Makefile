@@ -27,7 +27,8 @@ test: build ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k
 	build/nanscope_tests --gtest_brief=1
 	$(python) -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
-test-slow: build ## the tests that take minutes
+test-slow: build ## the tests that take minutes: every op, whole builds, other packages
+	@scripts/setup_packages.sh
 	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
 
 bench: build ## scan speed beside a plain read of memory; overhead beside its rivals

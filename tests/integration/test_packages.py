@@ -11,6 +11,8 @@ from test_cases import expectations
 import watched
 from watched import ROOT, run_plain, watch
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = sorted((ROOT / "tests" / "packages").glob("*.py"))
 PLANTED = [path for path in PROGRAMS if path.name.startswith("planted_")]
 HEALTHY = [path for path in PROGRAMS if path not in PLANTED]
