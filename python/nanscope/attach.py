@@ -100,8 +100,20 @@ def attach(torch: ModuleType, settings: Settings) -> ModuleType | str:
     adapter = load(torch)
     if not isinstance(adapter, str):
         connect(torch, adapter, settings.main_file, Stopping(settings, adapter), settings.steps)
+        adapter.install()
         _stop_with_threads()
         adapter.watch(True)
+    return adapter
+
+
+def attach_sentinel(
+    torch: ModuleType, settings: Settings, exception_for: Callable[[int | None], object]
+) -> ModuleType | str:
+    """The hooks alone: no kernel is wrapped before something is to be watched."""
+    adapter = load(torch)
+    if not isinstance(adapter, str):
+        connect(torch, adapter, settings.main_file, exception_for, settings.steps)
+        _stop_with_threads()
     return adapter
 
 
@@ -124,7 +136,7 @@ def connect(
     exception_for: Callable[[int | None], BaseException | None],
     steps: int = 0,
 ) -> Hooks:
-    """Everything but the switch; what Python holds of it can be taken out again."""
+    """The hooks; what Python holds of them can be taken out again."""
     from nanscope import story
     from nanscope.stack import is_user_code
 
@@ -138,7 +150,6 @@ def connect(
         exception_for,
         steps,
     )
-    adapter.install()
     return Hooks(torch, adapter)
 
 

@@ -98,6 +98,7 @@ class WatchBlock:
             self._told.clear()
             self._adapter = adapter
             self._hooks = attach.connect(torch, adapter, None, self._exception_for)
+            adapter.install()
             adapter.begin_anew()
             self._begin_session(torch)
             self._tell_of_what_is_there(torch)
