@@ -147,14 +147,12 @@ void replayed(Moment moment, const Tensors& roots = {}) {
   if (replay_moment(moment, roots)) (*on_replayed)();
 }
 
-// A backward while nothing is watched but once a step.
-nb::object look_around_backward(const Tensors& roots, const nb::args& args,
-                                const nb::kwargs& kwargs, bool accumulates) {
-  if (accumulates) loss_seen(roots);
-  answer(look_at_backward_begin(roots));
+// The rest of a backward while nothing is watched but once a step.
+nb::object look_after_backward(const nb::args& args, const nb::kwargs& kwargs, bool accumulates) {
   nb::object result = call(*engine, args, kwargs);
-  answer(look_at_backward_end(accumulates));
-  if (steps_by_hand()) snapshot_if_due();
+  const Alarm alarm = look_at_backward_end(accumulates);
+  answer(alarm);
+  if (sentinel_looks() && steps_by_hand() && alarm.empty()) snapshot_if_due();
   return result;
 }
 
@@ -169,11 +167,12 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   (*before_backward)();
   const bool accumulates =
       kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
-  if (sentinel_looks()) return look_around_backward(roots, args, kwargs, accumulates);
-  if (accumulates) {
-    loss_seen(roots);
-    watch_headroom(roots);
+  if (accumulates) loss_seen(roots);
+  if (sentinel_looks()) {
+    answer(look_at_backward_begin(roots));
+    if (!watching) return look_after_backward(args, kwargs, accumulates);
   }
+  if (accumulates) watch_headroom(roots);
   const Judge::RootId root = guarded([&] { return backward_begins(roots); });
   if (sentinel_replays()) replayed(Moment::kBackwardBegins, roots);
   nb::object result;
@@ -200,6 +199,9 @@ nb::object print_tensor(const nb::args& args, const nb::kwargs& kwargs) {
   if (watching && args.size() > 0 && is_tensor(args[0])) {
     guarded([&] { host_read(unwrap(args[0]), false); });
   }
+  // In a program that trains, printing is no harm.
+  if (sentinel_looks() && sentinel_counts().backwards == 0 && args.size() > 0 && is_tensor(args[0]))
+    look_at_read(unwrap(args[0]));
   return call(*printer, args, kwargs);
 }
 
@@ -231,10 +233,8 @@ void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (!watching && !sentinel_looks()) return;
   const Tensors parameters = parameters_of(optimizer);
   if (sentinel_looks()) {
-    const bool skipped = skips(optimizer);
-    step_counted(parameters, [&] { return learning_rate_of(optimizer); });
-    answer(look_at_step_begin(parameters, skipped));
-    return;
+    answer(look_at_step_begin(parameters, skips(optimizer)));
+    if (!watching) return step_counted(parameters, [&] { return learning_rate_of(optimizer); });
   }
   step_seen(parameters, learning_rate_of(optimizer));
   guarded([&] { step_begins(parameters, skips(optimizer)); });
@@ -243,12 +243,14 @@ void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
 
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (sentinel_looks()) {
-    answer(look_at_step_end(parameters_of(optimizer), tensors_of_state(optimizer)));
-    if (sentinel_looks()) {
-      snapshot_if_due();
-      guarded([] { stop_after_steps(sentinel_counts().steps); });
+    const Alarm alarm = look_at_step_end(parameters_of(optimizer), tensors_of_state(optimizer));
+    answer(alarm);
+    if (!watching) {
+      step_looked_at();
+      if (alarm.empty()) snapshot_if_due();
+      if (sentinel_looks()) guarded([] { stop_after_steps(sentinel_counts().steps); });
+      return;
     }
-    return;
   }
   if (!watching) return;
   guarded([&] {
@@ -257,6 +259,15 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
     stop_after_steps();
   });
   if (sentinel_replays()) replayed(Moment::kStepEnds);
+}
+
+// A loss scaler is about to change its scale. One below 1 has been halved again and again.
+void scaler_updates(nb::handle scaler, const nb::args&) {
+  if (!sentinel_looks() && !sentinel_replays()) return;
+  const nb::object scale = nb::getattr(scaler, "_scale", nb::none());
+  if (!is_tensor(scale) || has_no_values(unwrap(scale))) return;
+  if (sentinel_replays()) return replayed(Moment::kScalerUpdates);
+  answer(look_at_scaler(unwrap(scale)));
 }
 
 void register_target(nb::handle tensor, Target target) {
@@ -326,6 +337,7 @@ void add_sentinel(nb::module_& module) {
   module.def("end_looks", &end_looks);
   module.def("sentinel_memory", &shared_memory);
   module.def("next_snapshot_in", &next_snapshot_in);
+  module.def("snapshot_due", &snapshot_due);
   module.def("pause_openmp", &pause_openmp);
   module.def("sentinel_counts", [] {
     const SentinelCounts& counts = sentinel_counts();
@@ -341,6 +353,7 @@ void add_sentinel(nb::module_& module) {
     const WithoutGil without_gil;
     tell_of_unseen_steps();
   });
+  module.def("scaler_updates", &scaler_updates);
   module.def("begin_replay", &begin_replay);
   module.def("begin_comparison", &begin_comparison);
   module.def("comparison", [] {
@@ -459,6 +472,9 @@ NB_MODULE(_torch, module) {
     if (!watching || !is_tensor(tensor)) return;
     guarded([&] { host_read(unwrap(tensor), true); });
     Watcher::get().others_may_write(unwrap(tensor));
+  });
+  module.def("number_read", [](nb::handle tensor, const nb::args&) {
+    if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));
   });
   module.def("handed_over", [](nb::handle tensor) {
     if (watching && is_tensor(tensor)) guarded([&] { handed_over(unwrap(tensor)); });

@@ -64,6 +64,7 @@ struct Buffer {
 struct Looks {
   SentinelCounts counts;
   Unsettled unsettled;
+  bool step_skipped = false;
   bool loss_since_step = false;  // a bad one, whose gradients were not thrown away
   std::int64_t backwards_at_step = 0;
   std::int64_t last_moment = 0;
@@ -234,8 +235,8 @@ Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped
   ++all.counts.moments;
   all.backwards_at_step = all.counts.backwards;
   const bool bad_loss = std::exchange(all.loss_since_step, false);
+  all.step_skipped = skipped;
   if (skipped) return {};
-  ++all.counts.steps;
   for (const at::Tensor& parameter : parameters) {
     if (is_bad(parameter.grad())) return "a gradient";
   }
@@ -251,6 +252,14 @@ Alarm look_at_step_end(const std::vector<at::Tensor>& parameters,
   if (any_bad(state)) return "the optimizer's state";
   if (any_buffer_turned_bad()) return "a buffer";
   return {};
+}
+
+void step_looked_at() noexcept { looks().counts.steps += looks().step_skipped ? 0 : 1; }
+
+Alarm look_at_scaler(const at::Tensor& scale) {
+  ++looks().counts.moments;
+  const auto value = number_in_root({scale});
+  return value && *value < 1 ? "what the loss scaler skips" : "";
 }
 
 void look_at_dropped_gradients() noexcept { looks().loss_since_step = false; }
@@ -296,7 +305,7 @@ bool replay_moment(Moment moment, const std::vector<at::Tensor>& roots) {
     if (const auto loss = number_in_root(roots)) compare_loss(*loss);
   }
   all.counts.backwards += moment == Moment::kBackwardEnds;
-  all.counts.steps += moment == Moment::kStepBegins;
+  all.counts.steps += moment == Moment::kStepEnds;
   if (all.shared != nullptr) all.shared->replayed = all.counts.moments;
   return all.counts.moments >= all.last_moment;
 }

@@ -57,9 +57,11 @@ void end_looks() noexcept;
 [[nodiscard]] Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots);
 [[nodiscard]] Alarm look_at_backward_end(bool accumulated);
 [[nodiscard]] Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped);
-// `state` is asked for once everything else is well.
 [[nodiscard]] Alarm look_at_step_end(const std::vector<at::Tensor>& parameters,
                                      const std::vector<at::Tensor>& state);
+// The step is over, and all is well.
+void step_looked_at() noexcept;
+[[nodiscard]] Alarm look_at_scaler(const at::Tensor& scale);
 void look_at_dropped_gradients() noexcept;
 void look_at_read(const at::Tensor& tensor);
 void buffer_made(const at::Tensor& buffer);
@@ -69,7 +71,13 @@ void tell_of_unseen_steps();
 
 // In a snapshot that was woken: the exact watch takes over, up to this moment.
 void begin_replay(std::int64_t last_moment);
-enum class Moment : std::uint8_t { kBackwardBegins, kBackwardEnds, kStepBegins, kStepEnds };
+enum class Moment : std::uint8_t {
+  kBackwardBegins,
+  kBackwardEnds,
+  kStepBegins,
+  kStepEnds,
+  kScalerUpdates
+};
 // Counts a moment of the replay, once it is judged; true where it is the last.
 [[nodiscard]] bool replay_moment(Moment moment, const std::vector<at::Tensor>& roots = {});
 

@@ -69,8 +69,10 @@ class Watch:
             return attach.attach(torch, self.settings)
         from nanscope.sentinel.run import RunSentinel
 
-        self.sentinel = RunSentinel(self)
-        return attach.attach_sentinel(torch, self.settings, self.sentinel.exception_for)
+        self.sentinel = sentinel = RunSentinel(self)
+        return attach.attach_sentinel(
+            torch, self.settings, sentinel.exception_for, sentinel.before_workers
+        )
 
     def begin_session(self, pid: int, capture: str) -> None:
         settings = self.settings
@@ -160,7 +162,7 @@ class Watch:
         status = ERROR_FOUND if found and not self.settings.is_child else None
         told = self.finish(ending.status if status is None else status, ending.kind, children)
         if self.sentinel is not None:
-            self.sentinel.judged(told)
+            self.sentinel.judged(told, raised)
         self._tell(told, ending, children)
         self._write_json(told["json"])
         return status

@@ -49,10 +49,26 @@ class Answer:
         findings = self.report["findings"]
         return next((f for f in findings if f["level"] == "error"), None)
 
+    def reached(self, moment: int) -> bool:
+        """A replay that ended before has nothing to say, unless it is an error."""
+        return self.error is not None or self.told["moments"] >= moment
+
+    @property
+    def early_end(self) -> str:
+        return self.told["ending"] or "it ended early"
+
+    @property
+    def text(self) -> str:
+        """Of the error, without the lines around it."""
+        return self.told.get("finding", "") or self.told["text"]
+
     @property
     def knows_the_origin(self) -> bool:
-        """A value that was there before the snapshot was taken has its origin further back."""
-        return self.error is not None and self.error["origin"]["kind"] not in NOT_MADE_HERE
+        """Not if the value, or the graph it was made in, was there before the snapshot."""
+        if self.error is None:
+            return False
+        origin = self.error["origin"]
+        return origin["kind"] not in NOT_MADE_HERE and origin["site"]["line"] > 0
 
 
 def send(descriptor: int, told: dict, capture: bytes) -> None:

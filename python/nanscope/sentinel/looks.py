@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Protocol
 
-from nanscope.ending import say
+from nanscope.ending import REAL_EXIT, say
 from nanscope.progress import Progress
 from nanscope.sentinel import answers
 from nanscope.sentinel.obstacles import resident_bytes, why_no_snapshot
@@ -27,9 +27,13 @@ MOST_FALSE_ALARMS = 2
 REPLAY_TIMES = 3.0  # as long as the run took, and so many seconds more
 REPLAY_SECONDS = 60.0
 
-NO_SNAPSHOT = "nanscope: no snapshot can be taken: {}. If a step goes bad, the exact watch begins at that step."
+NO_SNAPSHOT = (
+    "nanscope: no snapshot can be taken: {}. If a step goes bad, every operation is watched from "
+    "there on."
+)
 WAKES = "nanscope: {} is not finite at step {}; the steps since step {} are run again, watched."
 WAKES_AT_END = "nanscope: {}; the program is run again from step {}, watched."
+UNGUARDED = "nanscope: the replay could not be kept from writing to files it opened, on {}."
 GOES_EXACT = "nanscope: {} From step {} on every operation is watched."
 
 
@@ -59,7 +63,6 @@ class Sentinel:
     # ---------------------------------------------------------------- snapshots
     def begin(self) -> None:
         self.adapter.begin_looks(self.alarm, self.due, self.last_moment)
-        self.due()
 
     def due(self) -> None:
         """Takes a snapshot; returns in it, too, when it is woken."""
@@ -80,6 +83,11 @@ class Sentinel:
             self._say(NO_SNAPSHOT.format(reason))
         self.adapter.next_snapshot_in(self._pause(time.monotonic() - began))
 
+    def before_workers(self) -> None:
+        """A loader is about to start its workers; while they live, no snapshot can be taken."""
+        if self.adapter.snapshot_due():
+            self.due()
+
     def _pause(self, took: float) -> float:
         if self.every:
             return self.every
@@ -91,7 +99,7 @@ class Sentinel:
         try:
             self.replay.begin()
         except BaseException:
-            os._exit(1)
+            REAL_EXIT(1)
 
     def last_moment(self) -> None:
         self.replay.last_moment()
@@ -102,29 +110,46 @@ class Sentinel:
         if self.answer is not None:
             return None  # the first error is the answer, and the program was told to go on
         moments, _, steps = self.adapter.sentinel_counts()
-        step = max(steps - 1, 0)
-        answer = self._ask(moments, steps, lambda old: WAKES.format(what, step, old.steps))
+        answer = self._ask(moments, steps, lambda old: WAKES.format(what, steps, old.steps))
+        if answer is not None and not self._is_of_this_run(answer, steps):
+            self._say(
+                f"nanscope: the replay failed at another step; {answer.comparison.sentence()}."
+            )
+            answer = None
         if answer is None:
-            self._go_exact(f"{what} is not finite at step {step}, and {self._why_silent()}.", step)
+            self._go_exact(f"{what} is not finite at step {steps}, {self._why_silent()}.", steps)
             return None
         if answer.error is None:
             self.false_alarms += 1
             self._say(f"nanscope: it did no harm: the replay was {answer.comparison.sentence()}.")
             if self.false_alarms >= MOST_FALSE_ALARMS:
-                self._go_exact("Such values are usual here.", step)
+                self._go_exact("Such values are usual here.", steps)
             else:
                 self.adapter.next_snapshot_in(0)
             return None
         self._keep(answer)
         return self.host.exception_for_answer(answer)
 
+    @staticmethod
+    def _is_of_this_run(answer: answers.Answer, step: int) -> bool:
+        """A replay that took another way may have failed of something else."""
+        if answer.comparison.equal or answer.error is None:
+            return True
+        harm = answer.error["harm"]
+        return harm is not None and harm["step"] == step
+
     def _keep(self, answer: answers.Answer) -> None:
         self.answer = answer
         self.snapshots.end_all()
-        self.remarks.append(f"nanscope: the replay was {answer.comparison.sentence()}.")
+        doubt = (
+            "" if answer.comparison.equal else " The origin is the replay's, likely the run's too."
+        )
+        self.remarks.append(f"nanscope: the replay was {answer.comparison.sentence()}.{doubt}")
 
     def _why_silent(self) -> str:
-        return "no replay could tell why" if self.snapshots.taken else "there is no snapshot"
+        if self.snapshots.taken:
+            return "and no replay could tell why"
+        return "and there is no snapshot from before"
 
     def _go_exact(self, why: str, step: int) -> None:
         self._say(GOES_EXACT.format(why, step))
@@ -141,7 +166,7 @@ class Sentinel:
         last = -max(moments, 1) if at_last_moment else TO_THE_END
         answer = self._ask(last, steps, lambda old: WAKES_AT_END.format(why, old.steps))
         if answer is None:
-            self.gaps.append(("the end of the program", f"{why}, and {self._why_silent()}", 1))
+            self.gaps.append(("the end of the program", f"{why}, {self._why_silent()}", 1))
         elif answer.error is not None:
             self._keep(answer)
         return answer
@@ -158,15 +183,20 @@ class Sentinel:
     # ---------------------------------------------------------------- asking a snapshot
     def _ask(self, last_moment: int, steps: int, words) -> answers.Answer | None:
         """The newest snapshot, and an older one if the value was there before it."""
-        answer = None
+        best = None
+        reach = min(abs(last_moment), self.adapter.sentinel_counts()[0])
         for snapshot in self.snapshots.before(steps, ENOUGH_STEPS):
             self._say(words(snapshot))
-            newer, answer = answer, self._run(snapshot, last_moment) or answer
-            if answer is not None and (answer.error is None or answer.knows_the_origin):
-                if newer is None or answer.error is not None:
-                    break
-                answer = newer
-        return answer
+            answer = self._run(snapshot, last_moment)
+            if answer is not None and not answer.reached(reach):
+                self._say(f"nanscope: the replay did not get there: {answer.early_end}.")
+                answer = None
+            if answer is None:
+                continue
+            if answer.error is None or answer.knows_the_origin:
+                return best or answer if answer.error is None else answer
+            best = best or answer
+        return best
 
     def _run(self, snapshot: Snapshot, last_moment: int) -> answers.Answer | None:
         self.adapter.begin_comparison()

@@ -53,20 +53,26 @@ class Replay:
         kind = "signal" if self.ends_at_last_moment else "normally"
         self.send(self.host.judged_in_replay(kind, ended=self.ends_at_last_moment))
 
-    def send(self, told: dict) -> NoReturn:
-        """What was judged; also where the program came to its own end."""
+    def send(self, told: dict, ending: str = "") -> NoReturn:
+        """What was judged; also where the program came to an end of its own."""
         capture = b""
         if told["capture"]:
             with open(told["capture"], "rb") as file:
                 capture = file.read()
-        answers.send(self.woken.answer, {**told, "unguarded": self.unguarded}, capture)
+        moments = self.adapter.sentinel_counts()[0]
+        also = {"unguarded": self.unguarded, "moments": moments, "ending": ending}
+        answers.send(self.woken.answer, told | also, capture)
         REAL_EXIT(0)
 
     def gaps(self) -> list[tuple[str, str, int]]:
-        if not self.began_at:
-            return []
-        why = "the exact watch began there, in a replay from a snapshot"
-        return [(f"what came before step {self.began_at}", why, 1)]
+        gaps = []
+        if self.began_at:
+            why = "the exact watch began there, in a replay from a snapshot"
+            gaps.append((f"what came before step {self.began_at}", why, 1))
+        comparison = answers.Comparison(self.adapter)
+        if not comparison.equal:
+            gaps.append(("the run itself", f"the replay was {comparison.sentence()}", 1))
+        return gaps
 
 
 def scratch_of(pid: int) -> str:

@@ -6,6 +6,7 @@ import os
 
 from nanscope import _core, held
 from nanscope.ending import REAL_EXIT, Ending
+from nanscope.sentinel.end import suspicion
 from nanscope.sentinel.looks import Sentinel
 from nanscope.stopping import STOPPED, Stopping, sentence_of
 
@@ -34,6 +35,11 @@ class RunSentinel:
         os.wait = _core.Around(os.wait, before=self._waits_for_any)
         os.waitpid = _core.Around(os.waitpid, before=self._waits)
         self.sentinel.begin()
+        self.sentinel.due()
+
+    def before_workers(self, _: object) -> None:
+        if self.looks():
+            self.sentinel.before_workers()
 
     @property
     def replay(self):
@@ -64,17 +70,12 @@ class RunSentinel:
     # ---------------------------------------------------------------- children of the program's
     def _waits_for_any(self, *_: object) -> None:
         """A snapshot is nothing that the program could wait for."""
-        if os.getpid() != self.watch_pid():
-            return
         self.sentinel.snapshots.end_all()
         self.adapter.next_snapshot_in(0)
 
     def _waits(self, pid: object = 0, *_: object) -> None:
         if pid == -1:
             self._waits_for_any()
-
-    def watch_pid(self) -> int:
-        return os.getpid()
 
     # ---------------------------------------------------------------- a replay
     def watch_exactly(self, run: int = 0, capture: str = "") -> None:
@@ -105,11 +106,11 @@ class RunSentinel:
             adapter.program_ended(False, False, 0, "", [], held_now, [])
         return self.watch.finish(3 if adapter.error_found() else 0, kind, [])
 
-    def judged(self, told: dict) -> None:
+    def judged(self, told: dict, raised: held.Raised | None) -> None:
         """A replay came to the end of the program."""
         if self.replay is not None:
             try:
-                self.replay.send(told)
+                self.replay.send(told, raised.text if raised is not None else "")
             finally:
                 REAL_EXIT(1)
 
@@ -164,7 +165,7 @@ class RunSentinel:
         """What a replay told of it; None: nothing is wrong, or nobody knows."""
         sentinel = self.sentinel
         if sentinel.answer is None:
-            why = self._suspicion(ending, raised)
+            why = suspicion(self.adapter, ending, raised, held.tensors_of_the_program)
             answer = sentinel.at_end(why, ending.kind == "signal") if why else None
             if answer is not None and answer.error is not None:
                 self._write_capture(answer)
@@ -173,24 +174,3 @@ class RunSentinel:
         self.adapter.take_over()
         sentinel.end()
         return answer.told if answer is not None else None
-
-    def _suspicion(self, ending: Ending, raised: held.Raised | None) -> str | None:
-        adapter = self.adapter
-        loss, gradient, read = adapter.sentinel_unsettled()
-        if loss:
-            return "the last loss is not finite"
-        if gradient:
-            return "a gradient or parameter is not finite"
-        if read:
-            return "the program read a value that is not finite"
-        if raised is not None and not raised.blunder:
-            return "the program raised an exception"
-        if raised is not None and adapter.any_bad(raised.tensors):
-            return "the program raised an exception near a value that is not finite"
-        if ending.kind == "normally" and ending.status:
-            return f"the program ended with status {ending.status}"
-        trained = adapter.sentinel_counts()[1] > 0
-        for name, tensor in held.tensors_of_the_program():
-            if (not trained or tensor.grad_fn is not None) and adapter.any_bad([tensor]):
-                return f"{name or 'a tensor'} is not finite"
-        return None
