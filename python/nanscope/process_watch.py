@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from _thread import get_ident
 
 from nanscope import _core
 from nanscope.ending import REAL_EXIT, Ending, say
@@ -38,7 +40,9 @@ class Watch:
         self.torch_version = ""
         self.unwatched: dict[tuple[str, str], int] = {}  # (what, why): how often
         self.news = None  # of children, in the process that began the run
-        self.judging = self.judged = False
+        self.judging = 0  # the thread that does
+        self.judged = False
+        self.signalled = False
         self.sentinel: RunSentinel | None = None
         self.status: int | None = None  # once it is judged: another than the program's own
 
@@ -102,7 +106,8 @@ class Watch:
         self.settings.force = False
         self.news = None
         self.unwatched.clear()
-        self.judging = self.judged = False
+        self.judging = 0
+        self.judged = False
         self.status = None
         adapter = self.adapter
         if adapter is None:
@@ -120,8 +125,9 @@ class Watch:
         `raised`: of an exception that is gone.
         """
         if self.judging:
+            self._leave_it_to_the_other()
             return self.status
-        self.judging = True
+        self.judging = get_ident()
         try:
             # The end has no place in the source: not that of whoever calls us here.
             self.status = _core.call_hidden(self._judge, ending, raised)
@@ -133,6 +139,13 @@ class Watch:
         self.judged = True
         _core.no_last_words()
         return self.status
+
+    def _leave_it_to_the_other(self) -> None:
+        """Another thread has the last words and then ends the process; this one is not to run on
+        into an interpreter that is torn down.
+        """
+        while self.signalled and self.judging != get_ident():
+            time.sleep(0.1)
 
     def _judge(self, ending: Ending, raised: Raised | None) -> int | None:
         from nanscope import held
@@ -261,11 +274,10 @@ class Watch:
     def last_words(self, signal_number: int) -> int | None:
         """A signal ends the process, on a thread of its own; the status, or None: of the signal."""
         if self.judging:
-            import time
-
             while not self.judged:
                 time.sleep(0.01)
             return self.status
+        self.signalled = True
         return self.judge(Ending("signal", 128 + signal_number))
 
     def exits(self, status: object = 0, *_: object) -> None:

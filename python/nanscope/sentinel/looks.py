@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SHARE_OF_TIME = 0.002  # that snapshots may cost
 COPIED_PER_SECOND = 1e9  # bytes: what the run writes after a fork is copied first
 LEAST_SECONDS = 60.0
+RETRY_SECONDS = 5.0
 ENOUGH_STEPS = 32  # to go from a snapshot: as many as the history of a finding tells of
 MOST_FALSE_ALARMS = 2
 REPLAY_TIMES = 3.0  # as long as the run took, and so many seconds more
@@ -57,6 +58,7 @@ class Sentinel:
         self.exact_from: int | None = None  # the step from which on every op is watched
         self.false_alarms = 0
         self.told_obstacle = False
+        self.ended = False
         self.remarks: list[str] = []  # for the report
         self.gaps: list[tuple[str, str, int]] = []
 
@@ -66,6 +68,8 @@ class Sentinel:
 
     def due(self) -> None:
         """Takes a snapshot; returns in it, too, when it is woken."""
+        if self.ended:
+            return  # a signal's last words are being said, by another thread
         began = time.monotonic()
         reason = why_no_snapshot(sys.modules["torch"], self.adapter.sentinel_memory())
         moments, _, steps = self.adapter.sentinel_counts()
@@ -78,10 +82,17 @@ class Sentinel:
                 if woken is not None:
                     self._run_again(woken)
                     return
-        if reason is not None and steps and not self.told_obstacle:
+        pause = self._pause(time.monotonic() - began)
+        if reason is not None:
+            pause = min(pause, RETRY_SECONDS)
+            self._say_obstacle(reason, bool(steps))
+        self.adapter.next_snapshot_in(pause)
+
+    def _say_obstacle(self, reason: str, begun: bool) -> None:
+        """Once; not before the first step if there is a snapshot to use."""
+        if not self.told_obstacle and (begun or not self.snapshots.alive):
             self.told_obstacle = True
             self._say(NO_SNAPSHOT.format(reason))
-        self.adapter.next_snapshot_in(self._pause(time.monotonic() - began))
 
     def before_workers(self) -> None:
         """A loader is about to start its workers; while they live, no snapshot can be taken."""
@@ -162,6 +173,7 @@ class Sentinel:
     # ---------------------------------------------------------------- the end
     def at_end(self, why: str, at_last_moment: bool) -> answers.Answer | None:
         """Something is not as it should be; None if no replay could tell."""
+        self.ended = True
         moments, _, steps = self.adapter.sentinel_counts()
         last = -max(moments, 1) if at_last_moment else TO_THE_END
         answer = self._ask(last, steps, lambda old: WAKES_AT_END.format(why, old.steps))
@@ -172,6 +184,7 @@ class Sentinel:
         return answer
 
     def end(self) -> None:
+        self.ended = True
         self.adapter.end_looks()
         self.snapshots.end_all()
 
