@@ -67,6 +67,8 @@ void add_command_line(nb::module_& module) {
       .def_ro("strict", &RunRequest::strict)
       .def_ro("pdb", &RunRequest::pdb)
       .def_ro("steps", &RunRequest::steps)
+      .def_ro("sentinel", &RunRequest::sentinel)
+      .def_ro("snapshot_every_s", &RunRequest::snapshot_every_s)
       .def_prop_ro("layer", [](const RunRequest& self) { return Native{self.layer}; })
       .def_prop_ro("file", [](const RunRequest& self) { return Native{self.file}; })
       .def_ro("quiet", &RunRequest::quiet)

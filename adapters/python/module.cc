@@ -14,4 +14,5 @@ NB_MODULE(_core, module) {
   nanscope::python::add_command_line(module);
   nanscope::python::add_findings(module);
   nanscope::python::add_running(module);
+  nanscope::python::add_snapshot(module);
 }

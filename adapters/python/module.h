@@ -9,5 +9,6 @@ void add_arrays(nanobind::module_& module);
 void add_command_line(nanobind::module_& module);
 void add_findings(nanobind::module_& module);
 void add_running(nanobind::module_& module);
+void add_snapshot(nanobind::module_& module);
 
 }  // namespace nanscope::python

@@ -12,6 +12,7 @@
 #include "forewarn.h"
 #include "scan/statistics.h"
 #include "tensors.h"
+#include "unseen_steps.h"
 #include "watcher.h"
 
 namespace nanscope::torch_adapter {
@@ -218,6 +219,23 @@ void step_seen(const std::vector<at::Tensor>& parameters, std::optional<double> 
   ++optimizer->steps;
   keep(*optimizer, record);
   watch_growth(optimizer->last);
+}
+
+void step_counted(const std::vector<at::Tensor>& parameters,
+                  const std::function<std::optional<double>()>& learning_rate) {
+  if (parameters.empty()) return;
+  const auto known = all().optimizers.find(parameters[0].unsafeGetTensorImpl());
+  if (known == all().optimizers.end() || known->second.first.size() < kFirstSteps) {
+    step_seen(parameters, learning_rate());
+  } else {
+    ++known->second.steps;
+  }
+}
+
+void forget_samples() {
+  for (auto& [owner, optimizer] : all().optimizers) {
+    for (Kept& kept : optimizer.parameters) kept.last.clear();
+  }
 }
 
 void let_go_of(const at::Tensor& tensor) {

@@ -17,9 +17,11 @@
 #include "report/json.h"
 #include "report/summary.h"
 #include "report/text.h"
+#include "sentinel.h"
 #include "session.h"
 #include "story.h"
 #include "tensors.h"
+#include "unseen_steps.h"
 #include "watcher.h"
 
 namespace nb = nanobind;
@@ -126,9 +128,37 @@ nb::object* engine = nullptr;  // torch.autograd's own _engine_run_backward
 nb::object* before_backward = nullptr;
 nb::object* printer = nullptr;  // torch._tensor_str._str
 
+// What the sentinel asks of Python.
+nb::object* on_alarm = nullptr;     // given what is bad; the exception to raise, or None
+nb::object* on_due = nullptr;       // takes a snapshot: returns in it too, once it is woken
+nb::object* on_replayed = nullptr;  // the last moment of a replay; does not return
+
+void answer(const Alarm& alarm) {
+  if (alarm.empty()) return;
+  const nb::object exception = (*on_alarm)(alarm);
+  if (!exception.is_none()) raise_stop(exception.ptr());
+}
+
+void snapshot_if_due() {
+  if (snapshot_due()) (*on_due)();
+}
+
+void replayed(Moment moment, const Tensors& roots = {}) {
+  if (replay_moment(moment, roots)) (*on_replayed)();
+}
+
+// The rest of a backward while nothing is watched but once a step.
+nb::object look_after_backward(const nb::args& args, const nb::kwargs& kwargs, bool accumulates) {
+  nb::object result = call(*engine, args, kwargs);
+  const Alarm alarm = look_at_backward_end(accumulates);
+  answer(alarm);
+  if (sentinel_looks() && steps_by_hand() && alarm.empty()) snapshot_if_due();
+  return result;
+}
+
 // Stands in for torch.autograd.graph._engine_run_backward; adds no frame to a traceback.
 nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
-  if (!watching || this_thread().busy) return call(*engine, args, kwargs);
+  if ((!watching && !sentinel_looks()) || this_thread().busy) return call(*engine, args, kwargs);
   const Tensors roots = args.size() > 0 ? tensors_in(args[0]) : Tensors{};
   // A compiler that traces: nothing is computed.
   for (const at::Tensor& root : roots) {
@@ -137,11 +167,14 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   (*before_backward)();
   const bool accumulates =
       kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
-  if (accumulates) {
-    loss_seen(roots);
-    watch_headroom(roots);
+  if (accumulates) loss_seen(roots);
+  if (sentinel_looks()) {
+    answer(look_at_backward_begin(roots));
+    if (!watching) return look_after_backward(args, kwargs, accumulates);
   }
+  if (accumulates) watch_headroom(roots);
   const Judge::RootId root = guarded([&] { return backward_begins(roots); });
+  if (sentinel_replays()) replayed(Moment::kBackwardBegins, roots);
   nb::object result;
   try {
     result = call(*engine, args, kwargs);
@@ -158,6 +191,7 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
     if (has_new_ops()) sweep_new_ops();
     stop_after_steps();
   });
+  if (sentinel_replays()) replayed(Moment::kBackwardEnds);
   return result;
 }
 
@@ -165,6 +199,9 @@ nb::object print_tensor(const nb::args& args, const nb::kwargs& kwargs) {
   if (watching && args.size() > 0 && is_tensor(args[0])) {
     guarded([&] { host_read(unwrap(args[0]), false); });
   }
+  // In a program that trains, printing is no harm.
+  if (sentinel_looks() && sentinel_counts().backwards == 0 && args.size() > 0 && is_tensor(args[0]))
+    look_at_read(unwrap(args[0]));
   return call(*printer, args, kwargs);
 }
 
@@ -178,24 +215,65 @@ std::optional<double> learning_rate_of(nb::handle optimizer) {
   }
 }
 
+// The tensors of an optimizer's state, without their names.
+Tensors tensors_of_state(nb::handle optimizer) {
+  Tensors tensors;
+  const nb::object state = optimizer.attr("state");
+  if (!nb::isinstance<nb::dict>(state)) return tensors;
+  for (auto [parameter, entry] : nb::borrow<nb::dict>(state)) {
+    if (!nb::isinstance<nb::dict>(entry)) continue;
+    for (auto [key, value] : nb::borrow<nb::dict>(entry)) {
+      if (is_tensor(value)) tensors.push_back(unwrap(value));
+    }
+  }
+  return tensors;
+}
+
 void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
-  if (!watching) return;
+  if (!watching && !sentinel_looks()) return;
   const Tensors parameters = parameters_of(optimizer);
+  if (sentinel_looks()) {
+    answer(look_at_step_begin(parameters, skips(optimizer)));
+    if (!watching) return step_counted(parameters, [&] { return learning_rate_of(optimizer); });
+  }
   step_seen(parameters, learning_rate_of(optimizer));
   guarded([&] { step_begins(parameters, skips(optimizer)); });
+  if (sentinel_replays()) replayed(Moment::kStepBegins);
 }
 
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
+  if (sentinel_looks()) {
+    const Alarm alarm = look_at_step_end(parameters_of(optimizer), tensors_of_state(optimizer));
+    answer(alarm);
+    if (!watching) {
+      step_looked_at();
+      if (alarm.empty()) snapshot_if_due();
+      if (sentinel_looks()) guarded([] { stop_after_steps(sentinel_counts().steps); });
+      return;
+    }
+  }
   if (!watching) return;
   guarded([&] {
     step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : state_in(optimizer));
     if (has_new_ops()) sweep_new_ops();
     stop_after_steps();
   });
+  if (sentinel_replays()) replayed(Moment::kStepEnds);
+}
+
+// A loss scaler is about to change its scale. One below 1 has been halved again and again.
+void scaler_updates(nb::handle scaler, const nb::args&) {
+  if (!sentinel_looks() && !sentinel_replays()) return;
+  const nb::object scale = nb::getattr(scaler, "_scale", nb::none());
+  if (!is_tensor(scale) || has_no_values(unwrap(scale))) return;
+  if (sentinel_replays()) return replayed(Moment::kScalerUpdates);
+  answer(look_at_scaler(unwrap(scale)));
 }
 
 void register_target(nb::handle tensor, Target target) {
-  if (is_tensor(tensor)) guarded([&] { value_registered(unwrap(tensor), target); });
+  if (!is_tensor(tensor)) return;
+  guarded([&] { value_registered(unwrap(tensor), target); });
+  if (target == Target::kBuffer && sentinel_looks()) buffer_made(unwrap(tensor));
 }
 
 void register_targets(nb::handle tensors, Target target) {
@@ -230,7 +308,7 @@ nb::object* apply = nullptr;
 // unpickled module, one moved to another type.
 nb::object then_registered(nb::handle original, const nb::args& args, const nb::kwargs& kwargs) {
   nb::object result = call(original, args, kwargs);
-  if (watching && args.size() > 0 && nb::hasattr(args[0], "_parameters")) {
+  if ((watching || sentinel_looks()) && args.size() > 0 && nb::hasattr(args[0], "_parameters")) {
     register_targets(nb::object(args[0].attr("_parameters")), Target::kParameter);
     register_targets(nb::object(args[0].attr("_buffers")), Target::kBuffer);
   }
@@ -246,6 +324,48 @@ Ended ended_from(const std::string& word) {
 OnError on_error_from(const std::string& word) {
   if (word == "go_on") return OnError::kGoOn;
   return word == "raise" ? OnError::kRaise : OnError::kStop;
+}
+
+// ---- the sentinel, as Python directs it
+void add_sentinel(nb::module_& module) {
+  module.def("begin_looks", [](nb::object alarm, nb::object due, nb::object last) {
+    keep(on_alarm, std::move(alarm));
+    keep(on_due, std::move(due));
+    keep(on_replayed, std::move(last));
+    begin_looks();
+  });
+  module.def("end_looks", &end_looks);
+  module.def("sentinel_memory", &shared_memory);
+  module.def("next_snapshot_in", &next_snapshot_in);
+  module.def("snapshot_due", &snapshot_due);
+  module.def("pause_openmp", &pause_openmp);
+  module.def("sentinel_counts", [] {
+    const SentinelCounts& counts = sentinel_counts();
+    return nb::make_tuple(counts.moments, counts.backwards, counts.steps);
+  });
+  module.def("sentinel_unsettled", [] {
+    const Unsettled unsettled = sentinel_unsettled();
+    return nb::make_tuple(unsettled.loss, unsettled.gradient, unsettled.read);
+  });
+  // The judge goes on counting where the looks are; what happened before is not watched.
+  module.def("take_over", [] {
+    forget_samples();
+    const WithoutGil without_gil;
+    tell_of_unseen_steps();
+  });
+  module.def("scaler_updates", &scaler_updates);
+  module.def("begin_replay", &begin_replay);
+  module.def("begin_comparison", &begin_comparison);
+  module.def("comparison", [] {
+    const Comparison told = comparison();
+    return nb::make_tuple(told.replayed, told.compared, told.first_unequal, told.run, told.replay);
+  });
+  module.def("any_bad", [](nb::handle tensors) {
+    for (const at::Tensor& tensor : tensors_in(tensors)) {
+      if (is_bad(tensor)) return true;
+    }
+    return false;
+  });
 }
 
 nb::dict finish(int status, const std::string& ended,
@@ -290,24 +410,29 @@ NB_MODULE(_torch, module) {
     return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
   });
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
-  module.def("begin", [](const Native& capture, bool overwrite, bool keep_capture,
-                         const std::string& on_error, bool strict, const Native& news,
-                         const std::vector<Native>& argv, const std::string& python,
-                         const std::string& torch, const Native& host, std::int64_t pid) {
-    SessionOptions options;
-    options.capture_path = capture.bytes;
-    options.overwrite = overwrite;
-    options.keep_capture = keep_capture;
-    options.on_error = on_error_from(on_error);
-    options.strict = strict;
-    options.news = news.bytes;
-    for (const Native& argument : argv) options.program.argv.push_back(argument.bytes);
-    options.program.python = python;
-    options.program.torch = torch;
-    options.program.host = host.bytes;
-    options.program.pid = pid;
-    begin_session(std::move(options));
-  });
+  module.def(
+      "begin",
+      [](const Native& capture, bool overwrite, bool keep_capture, const std::string& on_error,
+         bool strict, const Native& news, const std::vector<Native>& argv,
+         const std::string& python, const std::string& torch, const Native& host, std::int64_t pid,
+         const std::string& mode) {
+        SessionOptions options;
+        options.capture_path = capture.bytes;
+        options.overwrite = overwrite;
+        options.keep_capture = keep_capture;
+        options.on_error = on_error_from(on_error);
+        options.strict = strict;
+        options.news = news.bytes;
+        for (const Native& argument : argv) options.program.argv.push_back(argument.bytes);
+        options.program.python = python;
+        options.program.torch = torch;
+        options.program.host = host.bytes;
+        options.program.pid = pid;
+        options.program.mode = mode;
+        begin_session(std::move(options));
+      },
+      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+      nb::arg(), nb::arg(), nb::arg(), nb::arg("mode") = "exact");
   module.def("begin_anew", [] {
     this_thread().stop_wanted = false;
     forget_moments();
@@ -339,12 +464,17 @@ NB_MODULE(_torch, module) {
     guarded([&] { optimizer_made(parameters); });
   });
   module.def("gradients_dropped", [](nb::handle optimizer) {
+    if (sentinel_looks()) look_at_dropped_gradients();
     if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });
   });
   module.def("host_read", [](nb::handle tensor, const nb::args&) {
+    if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));
     if (!watching || !is_tensor(tensor)) return;
     guarded([&] { host_read(unwrap(tensor), true); });
     Watcher::get().others_may_write(unwrap(tensor));
+  });
+  module.def("number_read", [](nb::handle tensor, const nb::args&) {
+    if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));
   });
   module.def("handed_over", [](nb::handle tensor) {
     if (watching && is_tensor(tensor)) guarded([&] { handed_over(unwrap(tensor)); });
@@ -392,4 +522,5 @@ NB_MODULE(_torch, module) {
     return nb::make_tuple(counters.ops, counters.bytes);
   });
   module.def("finish", &finish);
+  add_sentinel(module);
 }

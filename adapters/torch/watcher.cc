@@ -1,6 +1,7 @@
 #include "watcher.h"
 
 #include <Python.h>
+#include <nanobind/nanobind.h>
 #include <torch/csrc/Exceptions.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "nodes.h"
 #include "tensors.h"
 #include "trampoline.h"
+#include "unseen_steps.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -220,8 +222,17 @@ void stop_if_wanted() {
   --stops_thrown;  // it runs on
 }
 
-void stop_after_steps() {
-  if (most_steps == 0 || Watcher::get().judge.current_step() < most_steps) return;
+void raise_stop(void* exception) {
+  ++stops_thrown;
+  auto* error = static_cast<PyObject*>(exception);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
+  throw nanobind::python_error();
+}
+
+void stop_after_steps() { stop_after_steps(Watcher::get().judge.current_step()); }
+
+void stop_after_steps(std::int64_t done) {
+  if (most_steps == 0 || done < most_steps) return;
   const WithGil gil;
   throw_exception_for(Py_NewRef(Py_None));
 }

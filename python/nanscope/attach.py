@@ -100,8 +100,24 @@ def attach(torch: ModuleType, settings: Settings) -> ModuleType | str:
     adapter = load(torch)
     if not isinstance(adapter, str):
         connect(torch, adapter, settings.main_file, Stopping(settings, adapter), settings.steps)
+        adapter.install()
         _stop_with_threads()
         adapter.watch(True)
+    return adapter
+
+
+def attach_sentinel(
+    torch: ModuleType,
+    settings: Settings,
+    exception_for: Callable[[int | None], BaseException | None],
+    before_workers: Callable[[object], None],
+) -> ModuleType | str:
+    """The hooks alone: no kernel is wrapped before something is to be watched."""
+    adapter = load(torch)
+    if not isinstance(adapter, str):
+        hooks = connect(torch, adapter, settings.main_file, exception_for, settings.steps)
+        hooks.tell_sentinel(torch, adapter, before_workers)
+        _stop_with_threads()
     return adapter
 
 
@@ -124,7 +140,7 @@ def connect(
     exception_for: Callable[[int | None], BaseException | None],
     steps: int = 0,
 ) -> Hooks:
-    """Everything but the switch; what Python holds of it can be taken out again."""
+    """The hooks; what Python holds of them can be taken out again."""
     from nanscope import story
     from nanscope.stack import is_user_code
 
@@ -138,7 +154,6 @@ def connect(
         exception_for,
         steps,
     )
-    adapter.install()
     return Hooks(torch, adapter)
 
 
@@ -195,6 +210,19 @@ class Hooks:
         self._put(Module, "_apply", _Method(adapter.apply_to_module, Module._apply))
         adapter.take_swapper(torch._C._swap_tensor_impl)
         self._put(torch._C, "_swap_tensor_impl", adapter.swap_tensors)
+
+    def tell_sentinel(
+        self, torch: ModuleType, adapter: ModuleType, before_workers: Callable[[object], None]
+    ) -> None:
+        """What wrapped kernels would tell of, and the moment before a loader starts its workers."""
+        for name in ("item", "__float__"):
+            original = getattr(torch.Tensor, name)
+            self._put(torch.Tensor, name, _told_before(original, adapter.number_read))
+        from torch.amp.grad_scaler import GradScaler
+        from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter as Workers
+
+        self._put(GradScaler, "update", _told_before(GradScaler.update, adapter.scaler_updates))
+        self._put(Workers, "__init__", _Noted(Workers.__init__, before_workers))
 
     def _values(self, torch: ModuleType, adapter: ModuleType) -> None:
         # Values that go to Python.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import torch
 
     from nanscope.attach import Hooks
+    from nanscope.sentinel.block import BlockSentinel
 
 F = TypeVar("F", bound="Callable[..., Any]")
 NESTED = (
@@ -50,22 +51,28 @@ class WatchBlock:
     def __init__(
         self,
         model: torch.nn.Module | None = None,
-        mode: Literal["exact"] = "exact",
+        mode: Literal["exact", "sentinel"] = "exact",
         on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+        snapshot_every: float | None = None,
     ) -> None:
-        if mode != "exact":
-            raise ValueError(f'mode is "exact": {mode!r} is not built yet.')
+        if mode not in ("exact", "sentinel"):
+            raise ValueError(f'mode is "exact" or "sentinel", not {mode!r}.')
+        if snapshot_every is not None and not (mode == "sentinel" and snapshot_every > 0):
+            raise ValueError('snapshot_every is a number of seconds, with mode="sentinel".')
         if not callable(on_find) and on_find not in ("raise", "report"):
             raise ValueError(f'on_find is "raise", "report" or a function, not {on_find!r}.')
         if model is not None and not hasattr(model, "named_parameters"):
             raise TypeError(f"model is a torch.nn.Module, not a {type(model).__name__}.")
         self.model = model
+        self.mode = mode
         self.on_find = on_find
+        self.snapshot_every = snapshot_every
         self.findings: list[Finding] = []
         self.verdict: str | None = None
         self.report = ""
         self._adapter: ModuleType | None = None
         self._hooks: Hooks | None = None
+        self._sentinel: BlockSentinel | None = None
         self._told: set[int] = set()
         self._old: dict[int, tuple[weakref.ref, int]] = {}
         self._entered_at = ""
@@ -78,7 +85,7 @@ class WatchBlock:
     def __call__(self, function: F) -> F:
         @wraps(function)
         def watched(*args, **kwargs):
-            with WatchBlock(self.model, "exact", self.on_find):
+            with WatchBlock(self.model, self.mode, self.on_find, self.snapshot_every):
                 return function(*args, **kwargs)
 
         return watched  # type: ignore[return-value]
@@ -99,14 +106,30 @@ class WatchBlock:
             self._adapter = adapter
             self._hooks = attach.connect(torch, adapter, None, self._exception_for)
             adapter.begin_anew()
-            self._begin_session(torch)
+            self.begin_session(os.getpid(), "raise" if self.on_find != "report" else "go_on")
+            if self.mode == "sentinel":
+                self._begin_looks(torch)
             self._tell_of_what_is_there(torch)
             _watch_forks(adapter)
-            adapter.watch(True)
+            self._begin_watch()
         except BaseException:
             self._leave()
             raise
         return self
+
+    def _begin_looks(self, torch: ModuleType) -> None:
+        from nanscope.sentinel.block import BlockSentinel
+
+        self._sentinel = BlockSentinel(self, self._adapter, self.snapshot_every or 0.0)
+        self._hooks.tell_sentinel(torch, self._adapter, self._sentinel.before_workers)
+        self._sentinel.begin()
+
+    def _begin_watch(self) -> None:
+        if self._sentinel is not None:
+            self._sentinel.first_snapshot()  # goes on from here when it is woken
+        else:
+            self._adapter.install()
+            self._adapter.watch(True)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         adapter = self._adapter
@@ -134,12 +157,14 @@ class WatchBlock:
             self._hooks.remove()
             self._adapter.disconnect()
         self._hooks = None
+        if self._sentinel is not None:
+            self._sentinel.end()
+        self._sentinel = None
         self._old = {}
         with _lock:
             _active = None
 
-    def _begin_session(self, torch: ModuleType) -> None:
-        how = "raise" if self.on_find != "report" else "go_on"
+    def begin_session(self, pid: int, how: str) -> None:
         version, host = sys.version.split()[0], os.uname().nodename
         self._adapter.begin(
             "",
@@ -150,9 +175,10 @@ class WatchBlock:
             "",
             list(sys.argv),
             version,
-            torch.__version__,
+            sys.modules["torch"].__version__,
             host,
-            os.getpid(),
+            pid,
+            mode=self.mode,
         )
         self._adapter.keep_to("", "")
 
@@ -178,7 +204,7 @@ class WatchBlock:
             if issubclass(type(value), torch.Tensor) and not value.is_inference()
         }
 
-    def _held(self) -> list[tuple[str, object]]:
+    def held(self) -> list[tuple[str, object]]:
         """What the program holds at the end, but for what was there before and is untouched."""
         from nanscope import held
 
@@ -193,10 +219,17 @@ class WatchBlock:
         """Asked on the thread that did harm; None lets the program go on."""
         if number is None or self._adapter is None:
             return None
+        if self._sentinel is not None:
+            self._sentinel.error_in_replay()
         finding = Finding.from_json(json.loads(self._adapter.finding_json(number)))
+        return self.exception_for_finding(number, finding, self._adapter.finding_text(number))
+
+    def exception_for_finding(
+        self, number: int, finding: Finding, text: str
+    ) -> BaseException | None:
         if self.on_find == "raise":
             self._told.add(number)
-            return NonFiniteError(self._adapter.finding_text(number), finding)
+            return NonFiniteError(text, finding)
         if callable(self.on_find) and number not in self._told:
             self._told.add(number)
             try:
@@ -208,20 +241,30 @@ class WatchBlock:
     def _judge(self, adapter: ModuleType, error: BaseException | None) -> dict:
         from nanscope import held
 
+        raised = held.Raised(error) if error is not None else None
+        sentinel = self._sentinel
+        if sentinel is not None and sentinel.looks():
+            told = sentinel.at_end(error, raised)
+            if told is not None:
+                return told
         ours = isinstance(error, NonFiniteError) and adapter.error_found()
-        if not ours:
-            raised = held.Raised(error) if error is not None else None
+        looked = sentinel is not None and sentinel.looks()
+        if not ours and not looked:
             adapter.program_ended(
                 raised is not None,
                 raised.blunder if raised else False,
                 int(raised is not None),
                 raised.text if raised else "",
                 raised.tensors if raised else [],
-                self._held(),
+                self.held(),
                 raised.stack if raised else [],
             )
         ended = "stopped" if ours else "exception" if error is not None else "normally"
-        return adapter.finish(int(error is not None), ended, [], False, False)
+        gaps = sentinel.gaps() if sentinel is not None else []
+        told = adapter.finish(int(error is not None), ended, gaps, False, False)
+        if sentinel is not None:
+            sentinel.judged(told, raised)
+        return told
 
     def _tell(self, told: dict, error: BaseException | None) -> None:
         report = json.loads(told["json"])
@@ -239,24 +282,30 @@ class WatchBlock:
                 self.on_find(finding)
         elif late and error is None:
             number, finding = late[0]
-            raise NonFiniteError(self._adapter.finding_text(number), finding)
+            raise NonFiniteError(self._text_of(number), finding)
         elif late:
-            error.add_note(self._adapter.finding_text(late[0][0]))
+            error.add_note(self._text_of(late[0][0]))
+
+    def _text_of(self, number: int) -> str:
+        """Of a replay's finding there is the whole report."""
+        return self._adapter.finding_text(number) or self.report
 
 
 def watch(
     model: torch.nn.Module | None = None,
-    mode: Literal["exact"] = "exact",
+    mode: Literal["exact", "sentinel"] = "exact",
     on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+    snapshot_every: float | None = None,
 ) -> WatchBlock:
     """Watches a block or, as a decorator, each call of a function.
 
     Names the first operation that made a NaN or Inf and did harm. "raise" raises `NonFiniteError`
     where the harm happens, or at the end of the block if it shows only there; "report" goes on and
     prints the diagnosis at the end; a callable is given each finding. With `model` the parameters
-    and buffers of that model count, else those of every live module.
+    and buffers of that model count, else those of every live module. "sentinel" looks once a step
+    and runs a snapshot again, taken every `snapshot_every` seconds, to find the operation.
     """
-    return WatchBlock(model, mode, on_find)
+    return WatchBlock(model, mode, on_find, snapshot_every)
 
 
 def _watch_forks(adapter: ModuleType) -> None:
@@ -273,6 +322,9 @@ def _watch_forks(adapter: ModuleType) -> None:
 
 
 def _forked(adapter: ModuleType) -> None:
-    if _active is not None:
-        adapter.fork_ended()
+    if _active is None:
+        return
+    adapter.fork_ended()
+    sentinel = _active._sentinel
+    if sentinel is None or sentinel.forked():
         adapter.watch(False)

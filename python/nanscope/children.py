@@ -12,9 +12,9 @@ import os
 import sys
 
 from nanscope import _core
-from nanscope.ending import Ending
+from nanscope.ending import REAL_EXIT, Ending
 from nanscope.imports import when_imported
-from nanscope.process_watch import REAL_EXIT, Watch
+from nanscope.process_watch import Watch
 from nanscope.settings import Settings
 
 TYPE_CHECKING = False

@@ -6,6 +6,7 @@ and with the same text, so that a caller can stand between the program's end and
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     Call = Callable[..., object]
     StopType = type[BaseException] | tuple[type[BaseException], ...]
+
+REAL_EXIT = os._exit
 
 
 class Ending:

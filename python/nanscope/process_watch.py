@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from _thread import get_ident
 
 from nanscope import _core
-from nanscope.ending import Ending, say
+from nanscope.ending import REAL_EXIT, Ending, say
 from nanscope.imports import when_imported
 from nanscope.stack import display_path
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from nanscope.held import Raised
+    from nanscope.sentinel.run import RunSentinel
     from nanscope.settings import Settings
 
 ERROR_FOUND = 3
@@ -37,7 +40,10 @@ class Watch:
         self.torch_version = ""
         self.unwatched: dict[tuple[str, str], int] = {}  # (what, why): how often
         self.news = None  # of children, in the process that began the run
-        self.judging = self.judged = False
+        self.judging = 0  # the thread that does
+        self.judged = False
+        self.signalled = False
+        self.sentinel: RunSentinel | None = None
         self.status: int | None = None  # once it is judged: another than the program's own
 
     # ---------------------------------------------------------------- before and during
@@ -48,22 +54,34 @@ class Watch:
         """Never lets a fault of ours reach the program."""
         self.torch_version = torch.__version__
         try:
-            from nanscope.attach import attach
-
-            answer = attach(torch, self.settings)
+            answer = self._attach(torch)
             if isinstance(answer, str):
                 self.problem = answer
                 return
             self.adapter = answer
-            self._begin_session(torch)
+            self.begin_session(os.getpid(), self.settings.capture_path())
             _core.have_last_words(self.last_words)
+            if self.sentinel is not None:
+                self.sentinel.begin(answer)
         except Exception as error:
             self.problem = f"nanscope could not attach itself to torch: {error!r}"
 
-    def _begin_session(self, torch: ModuleType) -> None:
+    def _attach(self, torch: ModuleType) -> ModuleType | str:
+        from nanscope import attach
+
+        if self.settings.mode == "exact":
+            return attach.attach(torch, self.settings)
+        from nanscope.sentinel.run import RunSentinel
+
+        self.sentinel = sentinel = RunSentinel(self)
+        return attach.attach_sentinel(
+            torch, self.settings, sentinel.exception_for, sentinel.before_workers
+        )
+
+    def begin_session(self, pid: int, capture: str) -> None:
         settings = self.settings
         self.adapter.begin(
-            settings.capture_path(),
+            capture,
             settings.force,
             bool(settings.output) and not settings.is_child,
             settings.on_error,
@@ -71,21 +89,25 @@ class Watch:
             settings.news if settings.is_child else "",
             settings.argv,
             sys.version.split()[0],
-            torch.__version__,
+            self.torch_version,
             os.uname().nodename,
-            os.getpid(),
+            pid,
+            mode=settings.mode,
         )
         shown = display_path(settings.file) if settings.file else ""
         self.adapter.keep_to(settings.layer, shown)
 
     def forked(self) -> None:
         """In the child of a fork: a watch of its own."""
+        if self.sentinel is not None and not self.sentinel.forked():
+            return  # a snapshot: what it watches, if ever, is the run
         self.settings.is_child = True
         self.settings.json = ""
         self.settings.force = False
         self.news = None
         self.unwatched.clear()
-        self.judging = self.judged = False
+        self.judging = 0
+        self.judged = False
         self.status = None
         adapter = self.adapter
         if adapter is None:
@@ -103,19 +125,27 @@ class Watch:
         `raised`: of an exception that is gone.
         """
         if self.judging:
+            self._leave_it_to_the_other()
             return self.status
-        self.judging = True
+        self.judging = get_ident()
         try:
             # The end has no place in the source: not that of whoever calls us here.
             self.status = _core.call_hidden(self._judge, ending, raised)
         except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, Exception):
                 say(f"nanscope could not tell what it found, a fault of its own: {error!r}")
-            found = self.adapter is not None and self.adapter.error_found()
+            found = self.adapter is not None and self._error_found()
             self.status = ERROR_FOUND if found and not self.settings.is_child else None
         self.judged = True
         _core.no_last_words()
         return self.status
+
+    def _leave_it_to_the_other(self) -> None:
+        """Another thread has the last words and then ends the process; this one is not to run on
+        into an interpreter that is torn down.
+        """
+        while self.signalled and self.judging != get_ident():
+            time.sleep(0.1)
 
     def _judge(self, ending: Ending, raised: Raised | None) -> int | None:
         from nanscope import held
@@ -123,11 +153,12 @@ class Watch:
         adapter = self.adapter
         if adapter is None:
             return self._nothing_watched(ending)
+        if ending.exception is not None:
+            raised = held.Raised(ending.exception)
+        if self.sentinel is not None and self.sentinel.looks():
+            return self._judge_looks(ending, raised)
         adapter.watch(False)
         if not (ending.kind == "stopped" and adapter.error_found()):
-            error = ending.exception
-            if error is not None:
-                raised = held.Raised(error)
             adapter.program_ended(
                 raised is not None,
                 raised.blunder if raised else False,
@@ -142,16 +173,32 @@ class Watch:
         # A child's status is between it and its parent: a DataLoader fails at once if a worker ends
         # with another than 0. The run ends with 3, whoever found the error.
         status = ERROR_FOUND if found and not self.settings.is_child else None
-        told = adapter.finish(
-            ending.status if status is None else status,
-            ending.kind,
-            self._not_watched(children),
-            self.settings.verbose,
-            self.settings.color,
-        )
+        told = self.finish(ending.status if status is None else status, ending.kind, children)
+        if self.sentinel is not None:
+            self.sentinel.judged(told, raised)
         self._tell(told, ending, children)
         self._write_json(told["json"])
         return status
+
+    def finish(self, status: int, kind: str, children: list[tuple[int, str]]) -> dict:
+        gaps, settings = self._not_watched(children), self.settings
+        return self.adapter.finish(status, kind, gaps, settings.verbose, settings.color)
+
+    def _judge_looks(self, ending: Ending, raised: Raised | None) -> int | None:
+        """The program was looked at once a step; a replay may have an answer."""
+        children = self.news.read() if self.news is not None else []
+        told = self.sentinel.at_end(ending, raised)
+        found = bool(children) or (told is not None and told["error"])
+        status = ERROR_FOUND if found and not self.settings.is_child else None
+        if told is None:
+            told = self.finish(ending.status if status is None else status, ending.kind, children)
+        self._tell(told, ending, children)
+        self._write_json(told["json"])
+        return status
+
+    def _error_found(self) -> bool:
+        answered = self.sentinel is not None and self.sentinel.error_found()
+        return answered or self.adapter.error_found()
 
     def _tell(self, told: dict, ending: Ending, children: list[tuple[int, str]]) -> None:
         lines = list(told["complaints"])
@@ -165,6 +212,8 @@ class Watch:
             lines.append(told["text"].rstrip("\n"))
             if told["capture"]:
                 lines.append(f"Capture: {display_path(told['capture'])}")
+            if self.sentinel is not None:
+                lines += self.sentinel.remarks()
         lines += [OF_CHILD.format(pid, display_path(path)) for pid, path in children]
         if lines:
             say("\n".join(lines))  # at once: other processes write there too
@@ -195,6 +244,8 @@ class Watch:
     def _not_watched(self, children: list[tuple[int, str]]) -> list[tuple[str, str, int]]:
         """What ran where no kernel of ours could see it."""
         gaps = [(what, why, count) for (what, why), count in self.unwatched.items()]
+        if self.sentinel is not None:
+            gaps += self.sentinel.gaps()
         if children:
             names = ", ".join(display_path(path) for _, path in children[:4])
             gaps.append(("child processes with errors of their own", names, len(children)))
@@ -223,11 +274,10 @@ class Watch:
     def last_words(self, signal_number: int) -> int | None:
         """A signal ends the process, on a thread of its own; the status, or None: of the signal."""
         if self.judging:
-            import time
-
             while not self.judged:
                 time.sleep(0.01)
             return self.status
+        self.signalled = True
         return self.judge(Ending("signal", 128 + signal_number))
 
     def exits(self, status: object = 0, *_: object) -> None:
@@ -237,6 +287,3 @@ class Watch:
         found = self.judge(Ending("normally", status & 0xFF))
         if found is not None:
             REAL_EXIT(found)
-
-
-REAL_EXIT = os._exit

@@ -19,7 +19,10 @@ class Progress:
         self.on = bool(stream is not None and stream.isatty()) if wanted is None else wanted
 
     def advance(self) -> None:
-        self.done += 1
+        self.reach(self.done + 1)
+
+    def reach(self, done: int) -> None:
+        self.done = done
         now = time.monotonic()
         if self.on and (now - self.drawn_at > EVERY_S or self.done == self.total):
             self.drawn_at = now

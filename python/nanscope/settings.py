@@ -15,6 +15,7 @@ class Settings:
     output     the capture that was named with -o, or ""
     folder     where captures go; "" if the working directory is gone
     stem       how the names of captures begin: nanscope-train
+    mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
     news       where a child tells the run that it found an error; "" without children
     """
 
@@ -22,6 +23,8 @@ class Settings:
         self.argv: list[str] = []
         self.main_file: str | None = None
         self.on_error = "stop"
+        self.mode = "exact"
+        self.snapshot_every = 0.0
         self.strict = False
         self.pdb = False
         self.steps = 0
@@ -48,6 +51,8 @@ class Settings:
             argv=[*{"module": ["-m"], "code": ["-c"]}.get(kind, []), target, *request.args],
             main_file=target if kind == "script" else None,
             on_error="raise" if raises else "go_on" if request.keep_going else "stop",
+            mode="sentinel" if request.sentinel else "exact",
+            snapshot_every=request.snapshot_every_s,
             strict=request.strict,
             pdb=request.pdb,
             steps=request.steps or 0,

@@ -33,7 +33,9 @@ struct RunRequest {
   bool strict = false;
   bool pdb = false;
   std::optional<std::int64_t> steps;
-  std::string layer;  // empty: all
+  bool sentinel = false;        // --mode sentinel
+  double snapshot_every_s = 0;  // 0: as nanscope thinks best
+  std::string layer;            // empty: all
   std::string file;
   bool quiet = false;
   bool verbose = false;

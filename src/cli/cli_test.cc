@@ -79,7 +79,7 @@ TEST_F(CommandLine, HelpAndVersion) {
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"--html", "--mode", "fix ", "export", "scan "})
+  for (const char* absent : {"--html", "fix ", "export", "scan "})
     EXPECT_EQ(help.find(absent), std::string::npos) << absent;
   EXPECT_EQ(call({"run", "--html", "x.html", "train.py"}).status, 2);
   EXPECT_EQ(call({"fix", "train.py"}).status, 2);
@@ -143,6 +143,10 @@ TEST_F(CommandLine, EveryOption) {
   EXPECT_EQ(run({"--output=a.nsc", "train.py"}).output, "a.nsc");
   EXPECT_EQ(run({"-o", "a", "-o", "b", "-v", "-v", "train.py"}).output, "b");
   EXPECT_EQ(run({"-q", "--json", "-", "train.py"}).json, "-");
+  EXPECT_FALSE(run({"--mode", "exact", "train.py"}).sentinel);
+  EXPECT_TRUE(run({"--mode=sentinel", "train.py"}).sentinel);
+  EXPECT_EQ(run({"--mode", "sentinel", "--snapshot-every", "0.5", "train.py"}).snapshot_every_s,
+            0.5);
 }
 
 TEST_F(CommandLine, BadUsageIsOneSentence) {
@@ -180,6 +184,18 @@ TEST_F(CommandLine, BadUsageIsOneSentence) {
       {{"run", "--steps", "ten", "train.py"},
        "nanscope run: --steps needs a whole number above 0, not ten. `nanscope run -h` shows how "
        "it is used.\n"},
+      {{"run", "--mode", "armed", "train.py"},
+       "nanscope run: --mode is exact or sentinel, not armed. `nanscope run -h` shows how it is "
+       "used.\n"},
+      {{"run", "--mode", "sentinel", "--strict", "train.py"},
+       "nanscope run: --strict looks at every operation, and --mode sentinel at none. `nanscope "
+       "run -h` shows how it is used.\n"},
+      {{"run", "--snapshot-every", "9", "train.py"},
+       "nanscope run: --snapshot-every goes with --mode sentinel. `nanscope run -h` shows how it "
+       "is used.\n"},
+      {{"run", "--mode", "sentinel", "--snapshot-every", "0", "train.py"},
+       "nanscope run: --snapshot-every needs a number of seconds above 0, not 0. `nanscope run -h` "
+       "shows how it is used.\n"},
       {{"run", "--json", "-", "train.py"},
        "nanscope run: --json - writes to stdout, which belongs to the program; use it with -q. "
        "`nanscope run -h` shows how it is used.\n"},

@@ -80,6 +80,20 @@ std::string take_steps(const std::string& text, RunRequest& request) {
   return {};
 }
 
+std::string take_mode(const std::string& mode, const std::string& every, RunRequest& request) {
+  if (mode != "exact" && mode != "sentinel")
+    return fmt::format("--mode is exact or sentinel, not {}.", mode);
+  request.sentinel = mode == "sentinel";
+  if (every.empty()) return {};
+  if (!request.sentinel) return "--snapshot-every goes with --mode sentinel.";
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(every.data(), every.data() + every.size(), seconds);
+  if (error != std::errc() || end != every.data() + every.size() || !(seconds > 0) || seconds > 1e9)
+    return fmt::format("--snapshot-every needs a number of seconds above 0, not {}.", every);
+  request.snapshot_every_s = seconds;
+  return {};
+}
+
 std::string check_manner(const RunRequest& request) {
   if (request.pdb && request.target == "-" && request.kind == RunRequest::Kind::kScript)
     return "--pdb reads the standard input, and the program comes from there; give a script.";
@@ -87,6 +101,8 @@ std::string check_manner(const RunRequest& request) {
                       : request.strict ? "--strict"
                       : request.pdb    ? "--pdb"
                                        : nullptr;
+  if (request.sentinel && request.strict)
+    return "--strict looks at every operation, and --mode sentinel at none.";
   if (!request.keep_going || other == nullptr) return {};
   return fmt::format("--keep-going and {} exclude each other.", other);
 }
@@ -110,6 +126,8 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   std::string output;
   std::string json;
   std::string steps;
+  std::string mode = "exact";
+  std::string every;
   Options options(kRun,
                   {"run [options] script.py [args...]", "run [options] -m module [args...]",
                    "run [options] -c code [args...]"},
@@ -131,6 +149,10 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("--strict", request.strict,
                "every birth of a NaN or Inf is an error, and raised at its very line");
   app.add_flag("--pdb", request.pdb, "open the debugger there");
+  add("--mode", mode, "exact: every operation; sentinel: once a step (docs/sentinel.md)",
+      "exact|sentinel");
+  CLI::Option* often =
+      add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
   add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
   add("--file", request.file, "only findings of this source file", "PATH");
   CLI::Option* limited = add("--steps", steps, "stop after N training steps", "N");
@@ -146,9 +168,10 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   request.color = terminal.stderr_is_tty && !terminal.no_color && !options.manner().no_color;
 
   if (limited->count() > 0 && steps.empty()) steps = "nothing";
-  for (const std::string& wrong :
-       {take_steps(steps, request), take_program(Arguments(program, arguments.end()), request),
-        check_manner(request), check_files(request)})
+  if (often->count() > 0 && every.empty()) every = "nothing";
+  for (const std::string& wrong : {take_steps(steps, request), take_mode(mode, every, request),
+                                   take_program(Arguments(program, arguments.end()), request),
+                                   check_manner(request), check_files(request)})
     if (!wrong.empty()) return options.bad_usage(wrong);
   if (request.output)
     if (const Status possible = check_destination(*request.output, request.force); !possible)

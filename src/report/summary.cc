@@ -77,6 +77,11 @@ std::string summary_line(const Capture& capture) {
     return fmt::format(
         "NOT FULLY WATCHED: nothing bad was seen before the record breaks off. {}{}.",
         amounts(coverage), asides(capture));
+  if (capture.program.mode == "sentinel" && coverage.ops_watched == 0)
+    return fmt::format(
+        "nanscope: clean at every look, one a step: loss, gradients, parameters and state were "
+        "finite for {}{}.",
+        plural(coverage.steps, "step"), asides(capture));
   return fmt::format("nanscope: clean. No NaN or Inf did harm: {}{}.", coverage_text(coverage),
                      asides(capture));
 }

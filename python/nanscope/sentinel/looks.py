@@ -1,0 +1,250 @@
+"""What is done when a look finds something that is not finite, and when the program ends."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from typing import Protocol
+
+from nanscope.ending import REAL_EXIT, say
+from nanscope.progress import Progress
+from nanscope.sentinel import answers
+from nanscope.sentinel.obstacles import resident_bytes, why_no_snapshot
+from nanscope.sentinel.replay import Replay, clean_up_after
+from nanscope.sentinel.snapshots import TO_THE_END, Snapshot, Snapshots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+SHARE_OF_TIME = 0.002  # that snapshots may cost
+COPIED_PER_SECOND = 1e9  # bytes: what the run writes after a fork is copied first
+LEAST_SECONDS = 60.0
+RETRY_SECONDS = 5.0
+ENOUGH_STEPS = 32  # to go from a snapshot: as many as the history of a finding tells of
+MOST_FALSE_ALARMS = 2
+REPLAY_TIMES = 3.0  # as long as the run took, and so many seconds more
+REPLAY_SECONDS = 60.0
+
+NO_SNAPSHOT = (
+    "nanscope: no snapshot can be taken: {}. If a step goes bad, every operation is watched from "
+    "there on."
+)
+WAKES = "nanscope: {} is not finite at step {}; the steps since step {} are run again, watched."
+WAKES_AT_END = "nanscope: {}; the program is run again from step {}, watched."
+UNGUARDED = "nanscope: the replay could not be kept from writing to files it opened, on {}."
+GOES_EXACT = "nanscope: {} From step {} on every operation is watched."
+
+
+class Host(Protocol):
+    """Whose sentinel it is: a run, or a watch() block."""
+
+    def watch_exactly(self, run: int = 0, capture: str = "") -> None: ...
+    def judged_in_replay(self, kind: str, ended: bool = False) -> dict: ...
+    def exception_for_answer(self, answer: answers.Answer) -> BaseException | None: ...
+
+
+class Sentinel:
+    def __init__(self, adapter: ModuleType, host: Host, every: float, quiet: bool) -> None:
+        self.adapter = adapter
+        self.host = host
+        self.every = every
+        self.quiet = quiet
+        self.snapshots = Snapshots(adapter)
+        self.replay: Replay | None = None  # in a snapshot that was woken
+        self.answer: answers.Answer | None = None  # an error
+        self.exact_from: int | None = None  # the step from which on every op is watched
+        self.false_alarms = 0
+        self.told_obstacle = False
+        self.ended = False
+        self.remarks: list[str] = []  # for the report
+        self.gaps: list[tuple[str, str, int]] = []
+
+    # ---------------------------------------------------------------- snapshots
+    def begin(self) -> None:
+        self.adapter.begin_looks(self.alarm, self.due, self.last_moment)
+
+    def due(self) -> None:
+        """Takes a snapshot; returns in it, too, when it is woken."""
+        if self.ended:
+            return  # a signal's last words are being said, by another thread
+        began = time.monotonic()
+        reason = why_no_snapshot(sys.modules["torch"], self.adapter.sentinel_memory())
+        moments, _, steps = self.adapter.sentinel_counts()
+        if reason is None:
+            try:
+                woken = self.snapshots.take(moments, steps)
+            except OSError as error:
+                reason = f"the system says: {error.strerror}"
+            else:
+                if woken is not None:
+                    self._run_again(woken)
+                    return
+        pause = self._pause(time.monotonic() - began)
+        if reason is not None:
+            pause = min(pause, RETRY_SECONDS)
+            self._say_obstacle(reason, bool(steps))
+        self.adapter.next_snapshot_in(pause)
+
+    def _say_obstacle(self, reason: str, begun: bool) -> None:
+        """Once; not before the first step if there is a snapshot to use."""
+        if not self.told_obstacle and (begun or not self.snapshots.alive):
+            self.told_obstacle = True
+            self._say(NO_SNAPSHOT.format(reason))
+
+    def before_workers(self) -> None:
+        """A loader is about to start its workers; while they live, no snapshot can be taken."""
+        if self.adapter.snapshot_due():
+            self.due()
+
+    def _pause(self, took: float) -> float:
+        if self.every:
+            return self.every
+        cost = took + resident_bytes() / COPIED_PER_SECOND
+        return max(LEAST_SECONDS, cost / SHARE_OF_TIME)
+
+    def _run_again(self, woken) -> None:
+        self.replay = Replay(woken, self.adapter, self.host)
+        try:
+            self.replay.begin()
+        except BaseException:
+            REAL_EXIT(1)
+
+    def last_moment(self) -> None:
+        self.replay.last_moment()
+
+    # ---------------------------------------------------------------- a look found something
+    def alarm(self, what: str) -> BaseException | None:
+        """The exception to raise here, or None to go on."""
+        if self.answer is not None:
+            return None  # the first error is the answer, and the program was told to go on
+        moments, _, steps = self.adapter.sentinel_counts()
+        answer = self._ask(moments, steps, lambda old: WAKES.format(what, steps, old.steps))
+        if answer is not None and not self._is_of_this_run(answer, steps):
+            self._say(
+                f"nanscope: the replay failed at another step; {answer.comparison.sentence()}."
+            )
+            answer = None
+        if answer is None:
+            self._go_exact(f"{what} is not finite at step {steps}, {self._why_silent()}.", steps)
+            return None
+        if answer.error is None:
+            self.false_alarms += 1
+            self._say(f"nanscope: it did no harm: the replay was {answer.comparison.sentence()}.")
+            if self.false_alarms >= MOST_FALSE_ALARMS:
+                self._go_exact("Such values are usual here.", steps)
+            else:
+                self.adapter.next_snapshot_in(0)
+            return None
+        self._keep(answer)
+        return self.host.exception_for_answer(answer)
+
+    @staticmethod
+    def _is_of_this_run(answer: answers.Answer, step: int) -> bool:
+        """A replay that took another way may have failed of something else."""
+        if answer.comparison.equal or answer.error is None:
+            return True
+        harm = answer.error["harm"]
+        return harm is not None and harm["step"] == step
+
+    def _keep(self, answer: answers.Answer) -> None:
+        self.answer = answer
+        self.snapshots.end_all()
+        doubt = (
+            "" if answer.comparison.equal else " The origin is the replay's, likely the run's too."
+        )
+        self.remarks.append(f"nanscope: the replay was {answer.comparison.sentence()}.{doubt}")
+
+    def _why_silent(self) -> str:
+        if self.snapshots.taken:
+            return "and no replay could tell why"
+        return "and there is no snapshot from before"
+
+    def _go_exact(self, why: str, step: int) -> None:
+        self._say(GOES_EXACT.format(why, step))
+        self.exact_from = step
+        self.gaps.append((f"what came before step {step}", "--mode sentinel: no replay", 1))
+        self.snapshots.end_all()
+        self.adapter.end_looks()
+        self.host.watch_exactly()
+
+    # ---------------------------------------------------------------- the end
+    def at_end(self, why: str, at_last_moment: bool) -> answers.Answer | None:
+        """Something is not as it should be; None if no replay could tell."""
+        self.ended = True
+        moments, _, steps = self.adapter.sentinel_counts()
+        last = -max(moments, 1) if at_last_moment else TO_THE_END
+        answer = self._ask(last, steps, lambda old: WAKES_AT_END.format(why, old.steps))
+        if answer is None:
+            self.gaps.append(("the end of the program", f"{why}, {self._why_silent()}", 1))
+        elif answer.error is not None:
+            self._keep(answer)
+        return answer
+
+    def end(self) -> None:
+        self.ended = True
+        self.adapter.end_looks()
+        self.snapshots.end_all()
+
+    def forked(self) -> None:
+        """In a child of the program: a sentinel of its own, whose first snapshot is yet to come."""
+        self.snapshots.forked()
+        self.adapter.next_snapshot_in(0)
+
+    # ---------------------------------------------------------------- asking a snapshot
+    def _ask(self, last_moment: int, steps: int, words) -> answers.Answer | None:
+        """The newest snapshot, and an older one if the value was there before it."""
+        best = None
+        reach = min(abs(last_moment), self.adapter.sentinel_counts()[0])
+        for snapshot in self.snapshots.before(steps, ENOUGH_STEPS):
+            self._say(words(snapshot))
+            answer = self._run(snapshot, last_moment)
+            if answer is not None and not answer.reached(reach):
+                self._say(f"nanscope: the replay did not get there: {answer.early_end}.")
+                answer = None
+            if answer is None:
+                continue
+            if answer.error is None or answer.knows_the_origin:
+                return best or answer if answer.error is None else answer
+            best = best or answer
+        return best
+
+    def _run(self, snapshot: Snapshot, last_moment: int) -> answers.Answer | None:
+        self.adapter.begin_comparison()
+        self.snapshots.alive.remove(snapshot)
+        began = time.monotonic()
+        limit = REPLAY_SECONDS + REPLAY_TIMES * (began - snapshot.taken_at)
+        try:
+            if not snapshot.wake_up(last_moment):
+                return None
+            if not self._wait_for(snapshot, began + limit):
+                self._say(f"nanscope: the replay was ended after {limit:.0f} s, its limit.")
+            return answers.receive(snapshot.answer, answers.Comparison(self.adapter))
+        finally:
+            snapshot.end()
+            clean_up_after(snapshot.pid)
+
+    def _wait_for(self, snapshot: Snapshot, end: float) -> bool:
+        moments = self.adapter.sentinel_counts()[0] - snapshot.moments
+        progress = Progress(moments or None, "moments run again", False if self.quiet else None)
+        try:
+            handle = os.pidfd_open(snapshot.pid)
+        except OSError:
+            return True  # it is gone
+        try:
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            while time.monotonic() < end:
+                if poll.poll(100):
+                    return True
+                progress.reach(max(0, self.adapter.comparison()[0] - snapshot.moments))
+            return False
+        finally:
+            progress.close()
+            os.close(handle)
+
+    def _say(self, text: str) -> None:
+        if not self.quiet:
+            say(text)

@@ -1,0 +1,83 @@
+"""What a woken snapshot does: the same steps again, mute, under the exact watch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from typing import NoReturn
+
+from nanscope import _core
+from nanscope.ending import REAL_EXIT
+from nanscope.sentinel import answers, files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from nanscope.sentinel.looks import Host
+    from nanscope.sentinel.snapshots import Woken
+
+
+class Replay:
+    def __init__(self, woken: Woken, adapter: ModuleType, host: Host) -> None:
+        self.woken = woken
+        self.adapter = adapter
+        self.host = host
+        self.ends_at_last_moment = woken.last_moment < 0
+        self.scratch = scratch_of(os.getpid())
+        self.began_at = adapter.sentinel_counts()[2]
+        self.unguarded: list[str] = []
+
+    def begin(self) -> None:
+        os.environ["NANSCOPE_REPLAY"] = "1"
+        files.open_anew(self.woken.files, {self.woken.answer})
+        self._leave_the_world()
+        self.host.watch_exactly(self.woken.run, os.path.join(self.scratch, "replay.nsc"))
+        self.adapter.begin_replay(abs(self.woken.last_moment))
+
+    def _leave_the_world(self) -> None:
+        os.mkdir(self.scratch, 0o700)
+        folder = os.getcwd()
+        self.unguarded = _core.leave_the_world(self.scratch, files.places_to_cover())
+        if self.unguarded != [""]:
+            os.chdir(folder)  # what covers it, not what is below
+
+    # ---------------------------------------------------------------- the end, of three kinds
+    def error(self) -> NoReturn:
+        """An error is found, on the thread that did harm."""
+        self.send(self.host.judged_in_replay("stopped"))
+
+    def last_moment(self) -> NoReturn:
+        """The moment of the alarm has come and is judged."""
+        kind = "signal" if self.ends_at_last_moment else "normally"
+        self.send(self.host.judged_in_replay(kind, ended=self.ends_at_last_moment))
+
+    def send(self, told: dict, ending: str = "") -> NoReturn:
+        """What was judged; also where the program came to an end of its own."""
+        capture = b""
+        if told["capture"]:
+            with open(told["capture"], "rb") as file:
+                capture = file.read()
+        moments = self.adapter.sentinel_counts()[0]
+        also = {"unguarded": self.unguarded, "moments": moments, "ending": ending}
+        answers.send(self.woken.answer, told | also, capture)
+        REAL_EXIT(0)
+
+    def gaps(self) -> list[tuple[str, str, int]]:
+        gaps = []
+        if self.began_at:
+            why = "the exact watch began there, in a replay from a snapshot"
+            gaps.append((f"what came before step {self.began_at}", why, 1))
+        comparison = answers.Comparison(self.adapter)
+        if not comparison.equal:
+            gaps.append(("the run itself", f"the replay was {comparison.sentence()}", 1))
+        return gaps
+
+
+def scratch_of(pid: int) -> str:
+    return os.path.join(tempfile.gettempdir(), f"nanscope-replay-{pid}")
+
+
+def clean_up_after(pid: int) -> None:
+    shutil.rmtree(scratch_of(pid), ignore_errors=True)
