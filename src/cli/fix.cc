@@ -53,7 +53,8 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
 
   const bool of_capture = request.from && program == arguments.end();
   for (const std::string& wrong :
-       {take_count(*steps, verify, request.verify), take_count(*runs, max_runs, request.max_runs, 0),
+       {take_count(*steps, verify, request.verify),
+        take_count(*runs, max_runs, request.max_runs, 0),
         take_count(*seconds, max_time, request.max_time),
         take_count(*fixes, max_fixes, request.max_fixes),
         of_capture ? std::string() : take_program(Arguments(program, arguments.end()), run),

@@ -69,9 +69,9 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   request.verbose = options.manner().verbose;
   request.color = terminal.stderr_is_tty && !terminal.no_color && !options.manner().no_color;
 
-  for (const std::string& wrong :
-       {take_count(*limited, steps, request.steps), take_program(Arguments(program, arguments.end()), request),
-        check_manner(request), check_files(request)})
+  for (const std::string& wrong : {take_count(*limited, steps, request.steps),
+                                   take_program(Arguments(program, arguments.end()), request),
+                                   check_manner(request), check_files(request)})
     if (!wrong.empty()) return options.bad_usage(wrong);
   if (request.output)
     if (const Status possible = check_destination(*request.output, request.force); !possible)

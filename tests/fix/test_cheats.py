@@ -79,7 +79,7 @@ def trial(tmp_path_factory):
     exchange = tmp_path_factory.mktemp("exchange")
     before = os.getcwd()
     os.chdir(folder)
-    runner = Runner("script", NAME, [], str(exchange), False, 100)
+    runner = Runner("script", NAME, [], str(exchange), False, False, 100)
     baseline = runner.run({}, first=True)
     finding = baseline.error
 

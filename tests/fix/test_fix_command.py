@@ -11,6 +11,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+
 from watched import read_report
 
 NANSCOPE = Path(sysconfig.get_path("scripts")) / "nanscope"
@@ -49,9 +50,7 @@ def fix(folder: Path, *options: str, program: str = FAULT, **how):
 
 def tree(folder: Path) -> dict[str, str]:
     files = sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
-    return {
-        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files
-    }
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
 def test_a_verified_patch_applies_with_patch_and_git(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from proposing import case_of, first, patched, proposals, tensor
 
-from nanscope.fix import propose
+from nanscope.fix import instrument, propose
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"
 
@@ -40,8 +40,8 @@ SIZES = tensor("other", mean=0.4)
         ('print(f"{«a / n»}")', 'print(f"{a / n.clamp(min=1)}")'),
         ("def f():\n\treturn «a / n»\n", "def f():\n\treturn a / n.clamp(min=1)\n"),
         (
-            "y = (\n    «a  # above\n    / (  # below\n        n + m  # both\n    )»\n)\n",
-            "y = (\n    a  # above\n    / (  # below\n        n + m  # both\n    ).clamp(min=1)\n)\n",
+            "y = (\n    «a  # above\n    / (  # below\n    n + m  # both\n    )»\n)\n",
+            "y = (\n    a  # above\n    / (  # below\n    n + m  # both\n    ).clamp(min=1)\n)\n",
         ),
     ],
 )
@@ -70,17 +70,19 @@ def test_windows_line_endings_and_comments_survive(tmp_path):
     assert found == "import torch\r\ny = a / n.clamp(min=1)  # per node\r\nz = 1\r\n"
 
 
-def test_an_encoding_and_a_byte_order_mark_survive(tmp_path):
-    case = case_of(tmp_path, "# -*- coding: latin-1 -*-\nx = 'e'\ny = «a / n»\n", "division_by_zero")
+def test_an_encoding_survives(tmp_path):
+    marked = "# -*- coding: latin-1 -*-\nx = 'e'\ny = «a / n»\n"
+    case = case_of(tmp_path, marked, "division_by_zero")
     path = tmp_path / "train.py"
     path.write_bytes(path.read_bytes().replace(b"'e'", b"'\xe9'"))
-    candidate = propose.candidates(case)[0]
-    (only,) = (s for s in __import__("nanscope.fix.instrument").fix.instrument.patched(
-        case.files, candidate).values())
+    (only,) = instrument.patched(case.files, propose.candidates(case)[0]).values()
     assert b"'\xe9'" in only.data
-    marked = b"\xef\xbb\xbf" + b"import torch\ny = a / n\n"
+
+
+def test_a_byte_order_mark_survives(tmp_path):
     case = case_of(tmp_path, "import torch\ny = «a / n»\n", "division_by_zero")
-    path.write_bytes(marked)
+    path = tmp_path / "train.py"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     text = patched(case, propose.candidates(case)[0]).encode()
     assert text.startswith(b"\xef\xbb\xbfimport torch\n")
 
@@ -142,7 +144,9 @@ def test_a_root_of_a_negative_variance(tmp_path):
 
 
 def test_powers(tmp_path):
-    assert body(tmp_path, "y = «(1 - p) ** 0.5»", "pow_domain") == "y = (1 - p).clamp(min=1e-8) ** 0.5"
+    assert (
+        body(tmp_path, "y = «(1 - p) ** 0.5»", "pow_domain") == "y = (1 - p).clamp(min=1e-8) ** 0.5"
+    )
     found = body(tmp_path, "d = «deg.pow(-0.5)»", "pow_domain", tensor(max=3.0, mean=1.5))
     assert found == "d = deg.clamp(min=1).pow(-0.5)"
 
@@ -217,7 +221,8 @@ def test_zero_times_infinity(tmp_path):
         ("m = «x[k].mean()»", "m = (x[k].sum() / max(x[k].numel(), 1))"),
         ("v = «torch.var(x, dim=(2, 3), keepdim=True)»",
          "v = torch.var(x, dim=(2, 3), keepdim=True, unbiased=False)"),
-        ("v = «x.std()»", "v = x.std(unbiased=False)"),
+        ("v = «x.std()»", "v = x.std(correction=min(1, x.numel() - 1))"),
+        ("v = «x.std(0)»", "v = x.std(0, correction=min(1, x.shape[0] - 1))"),
         ("l = «F.mse_loss(\n    a,\n    b,\n)»",
          'l = F.mse_loss(\n    a,\n    b, reduction="sum",\n) / max(a.numel(), 1)'),
     ],
@@ -228,7 +233,9 @@ def test_reductions_over_nothing(tmp_path, before, after):
 
 def test_ctc(tmp_path):
     line = "l = «F.ctc_loss(p, t, n, m)»"
-    assert body(tmp_path, line, "bad_input_data") == "l = F.ctc_loss(p, t, n, m, zero_infinity=True)"
+    assert (
+        body(tmp_path, line, "bad_input_data") == "l = F.ctc_loss(p, t, n, m, zero_infinity=True)"
+    )
 
 
 # -------------------------------------------------------------------------- half precision, memory

@@ -35,7 +35,7 @@ def carry_out(request) -> int:
 
 class Fix:
     def __init__(self, request, exchange: str) -> None:
-        from nanscope.fix import runs
+        from nanscope.fix import copies, runs
         from nanscope.fix.search import Budget, Search
 
         self.request = request
@@ -44,10 +44,18 @@ class Fix:
         numbers = {name: getattr(request, name) for name in DEFAULTS}
         numbers = {k: DEFAULTS[k] if v is None else v for k, v in numbers.items()}
         self.max_runs = numbers["max_runs"]
+        self.finding: dict | None = None
         kind, target, args = self._program()
         self.unprotected = runs.protection(exchange)
+        self.copied = self.unprotected is not None and copies.is_small(self.folder)
         self.runner = runs.Runner(
-            kind, target, args, exchange, self.unprotected is None, numbers["verify"]
+            kind,
+            target,
+            args,
+            exchange,
+            self.unprotected is None,
+            self.copied,
+            numbers["verify"],
         )
         main = os.path.realpath(target) if kind == "script" else None
         budget = Budget(numbers["max_runs"], numbers["max_time"])
@@ -89,16 +97,22 @@ class Fix:
         finding = first.error or next(iter(self._repairable(first)), None)
         if finding is None:
             return self._clean(first, capture)
-        if capture is None:
-            capture = first.answer["capture"]
-        if not capture:
-            capture = first.answer["capture"]
+        if capture is not None and not self._is_of(capture, finding):
+            self._progress("another failure than that of the capture came first; it is fixed.")
+            capture = None
+        capture = capture or first.answer["capture"]
+        self.finding = finding
         if self.max_runs == 0:
             return self._propose(capture, finding)
         if not self._may_repeat(first.seconds):
             return self._propose(capture, finding)
         done = self.search.run(finding, first)
         return self._tell(capture, done)
+
+    @staticmethod
+    def _is_of(capture: str, finding: dict) -> bool:
+        told = json.loads(_core.report(capture, [])[0])["findings"]
+        return any(f["origin"]["site"] == finding["origin"]["site"] for f in told)
 
     @staticmethod
     def _repairable(first) -> list[dict]:
@@ -120,8 +134,9 @@ class Fix:
         if self.unprotected is None:
             self._progress(f"{about}; what they write is thrown away.")
             return True
+        where = "outside the working folder, of which they use a copy, " if self.copied else ""
         self._progress(
-            f"{about}. What they write is written for real: it cannot be thrown away here "
+            f"{about}. What they write {where}is written for real: it cannot be thrown away here "
             f"({self.unprotected})."
         )
         if self.request.yes:
@@ -167,11 +182,9 @@ class Fix:
             return self._told(capture, fix, verification, FIXED)
         undecided = [t for t in steps[0].tried if t.judgement.status == "inconclusive"]
         if undecided and len(steps) == 1:
-            best = undecided[0]
-            case = self.search.case(steps[0].finding)
-            case.source  # noqa: B018 (reads the file)
             from nanscope.fix import instrument
 
+            best = undecided[0]
             self.search.files = instrument.patched(self.search.originals, best.candidate)
             return self._told(capture, self._fix_of([best.candidate]), best.judgement.told(), FOUND)
         case = self.search.case(steps[-1].finding)
@@ -221,7 +234,11 @@ class Fix:
 
     def _told(self, capture: str, fix: dict | None, verification: dict, status: int) -> int:
         verbose, color = self.manner.verbose, self.manner.color
-        report, text = _core.report(capture, [(fix, verification)], verbose, color)
+        findings = json.loads(_core.report(capture, [])[0])["findings"]
+        site = self.finding["origin"]["site"] if self.finding else None
+        number = next((i for i, f in enumerate(findings) if f["origin"]["site"] == site), 0)
+        patches = [(None, None)] * number + [(fix, verification)]
+        report, text = _core.report(capture, patches, verbose, color)
         if not self.manner.quiet:
             say(text.rstrip("\n"))
         self._write_json(report)

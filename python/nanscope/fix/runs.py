@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from nanscope.fix import child, sandbox
+from nanscope.fix import child, copies, sandbox
 
 # Trackers of experiments are switched off in repeats: they would report runs that are none.
 REPEAT = {
@@ -66,6 +67,7 @@ class Runner:
     args: list[str]
     exchange: str  # a folder of our own
     protected: bool  # what a run writes is thrown away
+    copied: bool  # if not: runs happen in a copy of the working folder
     steps_after: int
     begun: float = field(default_factory=time.monotonic)
     count: int = 0
@@ -83,7 +85,10 @@ class Runner:
     ) -> Run:
         """`texts`: the files that are other than on disk. The first run speaks to the terminal."""
         self.count += 1
-        plan, answer = self._plan(texts, last_step, stop_at_error, widens)
+        folder = self._copy() if self.copied and not self.protected else None
+        if folder is not None:
+            texts = texts | {copies.moved(p, os.getcwd(), folder): d for p, d in texts.items()}
+        plan, answer = self._plan(texts, folder, last_step, stop_at_error, widens)
         if self._input is None:
             self._input = _Input(self.exchange)
         environment = {**os.environ, **({} if first else REPEAT)}
@@ -94,6 +99,7 @@ class Runner:
             process = subprocess.Popen(
                 [sys.executable, child.__file__, plan],
                 env=environment,
+                cwd=folder,
                 stdin=self._input.begin(first),
                 stdout=None if first else subprocess.DEVNULL,
                 stderr=None if first else quiet,
@@ -108,6 +114,8 @@ class Runner:
                 _end(process)
                 raise
         run = Run(_read(answer), status, time.monotonic() - begun, _tail(words))
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
         if status == child.NOT_STARTED and run.answer is None:
             raise NotStarted(run.last_words or "the program could not be started")
         if first:
@@ -118,13 +126,21 @@ class Runner:
         first = self.first.seconds if self.first else 0.0
         return max(LEAST_SECONDS, TIMES_AS_LONG * first)
 
-    def _plan(self, texts, last_step, stop_at_error, widens) -> tuple[str, str]:
+    def _copy(self) -> str:
+        folder = os.path.join(self.exchange, f"copy-{self.count}")
+        copies.copy(os.getcwd(), folder, self.exchange)
+        return folder
+
+    def _plan(self, texts, folder, last_step, stop_at_error, widens) -> tuple[str, str]:
         path = os.path.join(self.exchange, f"plan-{self.count}.json")
         answer = os.path.join(self.exchange, f"answer-{self.count}.json")
-        main = self.target if self.kind == "script" else None
+        target = self.target
+        if folder is not None and os.path.isabs(target):
+            target = copies.moved(target, os.getcwd(), folder)
+        main = target if self.kind == "script" else None
         plan = {
             "kind": self.kind,
-            "target": self.target,
+            "target": target,
             "args": self.args,
             "exchange": self.exchange,
             "sandbox": self.protected,

@@ -21,7 +21,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation is None or not operation.operands:
         return
     if operation.name in ("var", "std", "var_mean", "std_mean"):
-        yield from _unbiased(operation)
+        yield from _unbiased(case, operation)
     elif operation.name in ("cross_entropy", "nll_loss"):
         yield from _ignored(case, operation)
     elif operation.name in ELEMENTWISE and "reduction" not in operation.keywords:
@@ -34,14 +34,33 @@ def propose(case: Case) -> Iterator[Candidate]:
         yield from _mean(case, operation)
 
 
-def _unbiased(operation: Operation) -> Iterator[Candidate]:
+def _unbiased(case: Case, operation: Operation) -> Iterator[Candidate]:
     if {"unbiased", "correction"} & set(operation.keywords):
         return
+    count = _count(case, operation)
+    if count is not None:
+        yield Candidate(
+            "correction_by_count",
+            "one element has no unbiased variance (it divides by n - 1 = 0): there, and only "
+            "there, the biased one is taken.",
+            operation.add_argument(f"correction=min(1, {count} - 1)"),
+        )
     yield Candidate(
         "biased_variance",
         "one element has no unbiased variance (it divides by n - 1 = 0): the biased one is 0.",
         operation.add_argument("unbiased=False"),
     )
+
+
+def _count(case: Case, operation: Operation) -> str | None:
+    """How many elements go into one result, as one would write it."""
+    inner = primary(case.source, operation.operands[0])
+    dim = operation.argument(1, "dim")
+    if dim is None:
+        return f"{inner}.numel()"
+    if isinstance(dim, cst.Integer | cst.UnaryOperation):
+        return f"{inner}.shape[{case.source.code(dim)}]"
+    return None
 
 
 def _ignored(case: Case, operation: Operation) -> Iterator[Candidate]:
