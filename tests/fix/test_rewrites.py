@@ -51,7 +51,7 @@ def test_a_count_that_divides(tmp_path, before, after):
 
 def test_eps_has_the_scale_of_the_divisor(tmp_path):
     found = body(tmp_path, "y = «x / x.abs().mean()»", "division_by_zero", SIZES)
-    assert found == "y = x / x.abs().mean().clamp(min=1e-9)"
+    assert found == "y = x / x.abs().mean().clamp(min=1e-8)"
     small = tensor("other", mean=2e-6)
     assert "clamp(min=1e-14)" in body(tmp_path, "y = «x / d»", "division_by_zero", small)
     half = tensor("other", dtype="float16", mean=0.4)
@@ -140,7 +140,7 @@ def test_a_root_at_zero(tmp_path, before, after):
 def test_a_root_of_a_negative_variance(tmp_path):
     facts = tensor(negatives=1, mean=-0.5)
     found = body(tmp_path, "s = «torch.sqrt(var)»", "sqrt_of_negative", facts)
-    assert found == "s = torch.sqrt(var.clamp(min=1e-9))"
+    assert found == "s = torch.sqrt(var.clamp(min=1e-8))"
 
 
 def test_powers(tmp_path):
@@ -229,6 +229,16 @@ def test_zero_times_infinity(tmp_path):
 )  # fmt: skip
 def test_reductions_over_nothing(tmp_path, before, after):
     assert body(tmp_path, before, "empty_reduction") == after
+
+
+def test_a_loss_module_over_nothing(tmp_path):
+    lines = "criterion = torch.nn.CrossEntropyLoss(ignore_index=0)\nl = «criterion(net(x), t)»\n"
+    assert body(tmp_path, lines, "empty_reduction") == (
+        'criterion = torch.nn.CrossEntropyLoss(ignore_index=0, reduction="sum")\n'
+        "l = criterion(net(x), t) / (t != 0).sum().clamp(min=1)\n"
+    )
+    twice = lines + "v = criterion(net(x), u)\n"
+    assert "reduction" not in body(tmp_path, twice, "empty_reduction")
 
 
 def test_ctc(tmp_path):

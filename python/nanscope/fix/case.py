@@ -107,7 +107,7 @@ class Case:
         mean = abs(_number(tensor["mean"])) if tensor else 0.0
         if self.dtype == "float16" or not 0 < mean < 1:
             return base
-        return max(10.0 ** math.floor(math.log10(base * mean)), TINY[self.dtype] * 1e3)
+        return max(10.0 ** round(math.log10(base * mean)), TINY[self.dtype] * 1e3)
 
 
 def _number(value: object) -> float:

@@ -241,6 +241,8 @@ class Fix:
         report, text = _core.report(capture, patches, verbose, color)
         if not self.manner.quiet:
             say(text.rstrip("\n"))
+            if fix is not None and findings[number]["level"] != "error":
+                say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
         self._write_json(report)
         return status
 
