@@ -16,6 +16,7 @@ class Candidate:
                both have in common, and the place that computes the second
     fires      insertion points at which a call may be put that tells that a guard was used
     widens     the result may have a wider type: a cast was taken away
+    is_value   False: the original has no value worth comparing (memory never written)
     """
 
     id: str
@@ -24,9 +25,9 @@ class Candidate:
     changes_training: bool = False
     workaround: bool = False
     widens: bool = False
+    is_value: bool = True
     compare: Comparison | None = None
     fires: list[Edit] = field(default_factory=list)
-    rank: int = 0  # among the candidates of one rewrite: less change to healthy values first
 
 
 @dataclass

@@ -32,10 +32,9 @@ def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
         inside = [e for e in edits if _is_inside(e, comparison)]
         edits = [e for e in edits if e not in inside]
         edits.append(Edit(comparison.path, comparison.begin, comparison.end, call))
-    elif case.node is not None and isinstance(case.node, cst.BaseExpression):
+    else:
         edits = _with_ran(case, edits)
-    edits += candidate.fires
-    whole = Candidate(candidate.id, "", edits)
+    whole = Candidate(candidate.id, "", [*candidate.fires, *edits])  # a guard tells before it acts
     return patched(case.files, whole)
 
 
@@ -50,7 +49,7 @@ def _is_inside(edit: Edit, comparison: Comparison) -> bool:
 def _comparison(case: Case, candidate: Candidate) -> Comparison | None:
     """Of the failing expression, if all edits are inside it."""
     source, node = case.source, case.node
-    if node is None or candidate.fires or _in_fstring(source, node):
+    if node is None or candidate.fires or not candidate.is_value or _in_fstring(source, node):
         return None
     begin, end = source.span(node)
     if any(e.path != source.path or e.begin < begin or e.end > end for e in candidate.edits):
@@ -159,15 +158,23 @@ class _Replace(ast.NodeTransformer):
 
 
 def _with_ran(case: Case, edits: list[Edit]) -> list[Edit]:
-    """The failing expression tells that it ran, where no edit is in its way."""
+    """The failing expression tells that it ran, or the new one does where that is in its way."""
     source, node = case.source, case.node
+    if not isinstance(node, cst.BaseExpression) or _in_fstring(source, node):
+        return edits
     begin, end = source.whole_span(node)
-    if _in_fstring(source, node) or _is_target(source, node):
-        return edits
-    if any(e.path == source.path and e.begin < end and begin < e.end for e in edits):
-        return edits
+    touched = any(e.path == source.path and e.begin < end and begin < e.end for e in edits)
+    if touched or _is_target(source, node):
+        return [_telling(e) for e in edits]
     before = Edit(source.path, begin, begin, f"__nanscope__.ran({RAN}, ")
     return [*edits, before, Edit(source.path, end, end, ")")]
+
+
+def _telling(edit: Edit) -> Edit:
+    """The new expression, if the edit puts in a whole one."""
+    is_whole = edit.begin < edit.end and isinstance(_parse(edit.text), ast.expr)
+    text = f"__nanscope__.ran({RAN}, {edit.text})" if is_whole else edit.text
+    return Edit(edit.path, edit.begin, edit.end, text)
 
 
 def _in_fstring(source: SourceFile, node: cst.CSTNode) -> bool:

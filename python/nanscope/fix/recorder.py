@@ -26,6 +26,7 @@ class Recorder:
         self.last_step = last_step  # stop when so many are done
         self.stop_at_error = stop_at_error
         self.losses: list[float | None] = []
+        self.loss_steps: list[int] = []  # steps that were done before each
         self.steps = 0
         self.without_gradient: list[int] = []  # steps whose gradients were all zero
         self.losses_at_error: int | None = None
@@ -49,15 +50,16 @@ class Recorder:
         if self.losses_at_error is not None:
             return
         self.losses_at_error = len(self.losses)
-        self.step_of_error = self._done()
+        self.step_of_error = self.steps
         if not self.stop_at_error:
-            self.last_step = self._done() + 1 + self.steps_after
+            self.last_step = self.steps + 1 + self.steps_after
             self.adapter.watch(False)
             _silence()
 
     # ---------------------------------------------------------------- what torch tells
     def _backward(self, roots=(), *_: object) -> None:
         if len(self.losses) < MOST_LOSSES and not Aside.now:
+            self.loss_steps.append(self.steps)
             self.losses.append(self._value(roots))
 
     def _value(self, roots) -> float | None:
@@ -90,9 +92,6 @@ class Recorder:
         self.steps += 1
         self._stop_if_done()
 
-    def _done(self) -> int:
-        return self.steps
-
     def _stop_if_done(self) -> None:
         if self.last_step is not None and self.steps >= self.last_step:
             self.reached_limit = True
@@ -101,6 +100,7 @@ class Recorder:
     def told(self) -> dict:
         return {
             "losses": [_plain(loss) for loss in self.losses],
+            "loss_steps": self.loss_steps,
             "steps": self.steps,
             "has_optimizer": self._has_optimizer,
             "without_gradient": self.without_gradient,

@@ -154,8 +154,7 @@ class _Judge:
 
     # ---------------------------------------------------------------- (e)
     def _losses(self) -> Judgement | None:
-        count = self.before["losses_at_error"]
-        old = self.before["losses"][:count]
+        old = self.before["losses"][: self._healthy_losses()]
         new = self.after["losses"][: len(old)]
         pairs = [(a, b) for a, b in zip(old, new, strict=False) if isinstance(a, float)]
         if self.candidate.changes_training or not pairs:
@@ -172,6 +171,15 @@ class _Judge:
         same = "the same" if worst == 0 else f"within a relative {worst:.1e}"
         self.checks.append(f"{len(pairs)} losses before the failure are {same}")
         return None
+
+    def _healthy_losses(self) -> int | None:
+        """How many losses came before the failure; None: all. A loss that is finite though the
+        fault is on its way to it counts, unless the fault made it zero.
+        """
+        harm = self.finding["harm"]
+        if harm is not None and harm["kind"] != "collapsed":
+            return self.before["losses_at_error"]
+        return sum(s < self.finding["origin"]["step"] for s in self.before["loss_steps"])
 
     # ---------------------------------------------------------------- (d), (f)
     def _warnings(self) -> Judgement | None:
@@ -200,7 +208,7 @@ class _Judge:
 
     # ---------------------------------------------------------------- what the rest cannot see
     def _sanity(self) -> Judgement | None:
-        count = self.before["losses_at_error"] or 0
+        count = self._healthy_losses() or 0
         healthy = [abs(x) for x in self.before["losses"][:count] if isinstance(x, float)]
         later = [x for x in self.after["losses"][count:] if isinstance(x, float)]
         lost = set(self.after["without_gradient"]) - set(self.before["without_gradient"])

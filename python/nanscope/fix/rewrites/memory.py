@@ -22,6 +22,9 @@ def propose(case: Case) -> Iterator[Candidate]:
         return
     function = operation.node.func
     name = function.attr if isinstance(function, cst.Attribute) else function
-    edit = Edit(case.source.path, *case.source.span(name), ZEROED[operation.name])
+    begin, end = case.source.span(operation.node)
+    a, b = (place - begin for place in case.source.span(name))
+    code = case.source.text[begin:end]
+    edit = Edit(case.source.path, begin, end, code[:a] + ZEROED[operation.name] + code[b:])
     why = "the memory is read where it was never written: it begins as zeros."
-    yield Candidate("zeros_for_empty", why, [edit])
+    yield Candidate("zeros_for_empty", why, [edit], is_value=False)
