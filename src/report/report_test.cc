@@ -203,8 +203,9 @@ TEST(Report, WhatAFixIsNotIsSaid) {
   EXPECT_NE(text.find("Fix Applied"), std::string::npos);
   EXPECT_NE(text.find("a workaround"), std::string::npos);
   EXPECT_NE(text.find("changes the training"), std::string::npos);
-  all[0].verification.reset();
-  EXPECT_NE(text_report(capture, {}, all).find("not verified"), std::string::npos);
+  Patches proposal = patches();
+  proposal[0].verification.reset();
+  EXPECT_NE(text_report(capture, {}, proposal).find("a proposal, not verified"), std::string::npos);
 }
 
 TEST(Json, ExactText) {

@@ -13,8 +13,9 @@ import tempfile
 from nanscope import _core
 from nanscope.ending import say
 
+ENDED_EARLY = "the program ended before it could be watched"
 NO_LIBCST = "nanscope fix needs LibCST: pip install 'nanscope[fix]'"
-FIXED, FOUND, NO_FIX, NOT_STARTED = 0, 3, 4, 125
+FIXED, BAD_USAGE, FOUND, NO_FIX, NOT_STARTED = 0, 2, 3, 4, 125
 DEFAULTS = {"verify": 100, "max_runs": 24, "max_time": 900, "max_fixes": 6}
 
 
@@ -29,8 +30,22 @@ def carry_out(request) -> int:
     except KeyboardInterrupt:
         say("nanscope fix: interrupted; nothing was changed.")
         return 130
+    except BadCapture as error:
+        say(f"nanscope: {error}")
+        return BAD_USAGE
     finally:
         shutil.rmtree(exchange, ignore_errors=True)
+
+
+class BadCapture(Exception):
+    """The capture of --from is none."""
+
+
+def report_of(capture: str) -> dict:
+    try:
+        return json.loads(_core.report(capture, [])[0])
+    except ValueError as error:
+        raise BadCapture(str(error)) from None
 
 
 class Fix:
@@ -67,7 +82,7 @@ class Fix:
         run = self.request.run
         if run.target or self.request.from_ is None:
             return run.kind, run.target, list(run.args)
-        argv = json.loads(_core.report(self.request.from_, [])[0])["program"]["argv"]
+        argv = report_of(self.request.from_)["program"]["argv"]
         if argv[:1] == ["-m"]:
             return "module", argv[1], argv[2:]
         return "script", argv[0], argv[1:]
@@ -89,10 +104,7 @@ class Fix:
             say(f"nanscope fix: {error}")
             return NOT_STARTED
         if first.answer is None or first.report is None:
-            problem = (first.answer or {}).get(
-                "problem"
-            ) or "the program ended before it was watched"
-            say(f"nanscope fix: {problem}")
+            say(f"nanscope fix: {(first.answer or {}).get('problem') or ENDED_EARLY}")
             return first.status or NOT_STARTED
         finding = first.error or next(iter(self._repairable(first)), None)
         if finding is None:
@@ -111,7 +123,7 @@ class Fix:
 
     @staticmethod
     def _is_of(capture: str, finding: dict) -> bool:
-        told = json.loads(_core.report(capture, [])[0])["findings"]
+        told = report_of(capture)["findings"]
         return any(f["origin"]["site"] == finding["origin"]["site"] for f in told)
 
     @staticmethod
@@ -124,7 +136,9 @@ class Fix:
             say("nanscope fix: the failure of the capture did not happen again; nothing to try.")
             return FOUND
         report = first.report
-        self._progress("nothing to fix: the run was clean.")
+        clean = report["verdict"] == "clean"
+        more = "the run was clean" if clean else "no error was found, but not all was watched"
+        self._progress(f"nothing to fix: {more}.")
         self._write_json(json.dumps(report, indent=2) + "\n")
         return FIXED
 
@@ -152,7 +166,7 @@ class Fix:
     def _propose(self, capture: str, finding: dict | None = None) -> int:
         """Without a run: the first proposal, marked as not run."""
         if finding is None:
-            findings = json.loads(_core.report(capture, [])[0])["findings"]
+            findings = report_of(capture)["findings"]
             finding = findings[0] if findings and findings[0]["level"] == "error" else None
         if finding is None:
             self._progress("nothing to fix: the capture holds no error.")
@@ -234,7 +248,7 @@ class Fix:
 
     def _told(self, capture: str, fix: dict | None, verification: dict, status: int) -> int:
         verbose, color = self.manner.verbose, self.manner.color
-        findings = json.loads(_core.report(capture, [])[0])["findings"]
+        findings = report_of(capture)["findings"]
         site = self.finding["origin"]["site"] if self.finding else None
         number = next((i for i, f in enumerate(findings) if f["origin"]["site"] == site), 0)
         patches = [(None, None)] * number + [(fix, verification)]

@@ -57,12 +57,11 @@ class Search:
     _deterministic: bool | None = None
 
     def case(self, finding: dict) -> Case:
-        case = Case(finding, dict(self.files), self.folder, self.main_file)
-        return case
+        return Case(finding, dict(self.files), self.folder, self.main_file)
 
     def proposals(self, finding: dict) -> tuple[Case, list[Candidate]]:
         case = self.case(finding)
-        if case.origin["site"].get("remark") and not self.steps:
+        if case.origin["site"].get("remark") and not self.files:
             return case, []  # the text that ran is not the text on disk
         found = propose.candidates(case)
         for path, source in case.files.items():
