@@ -75,6 +75,16 @@ void add_command_line(nb::module_& module) {
       .def_ro("verbose", &RunRequest::verbose)
       .def_ro("color", &RunRequest::color);
 
+  nb::class_<FixRequest>(module, "FixRequest", "A program to fix, and how far to go for it.")
+      .def_ro("run", &FixRequest::run)
+      .def_prop_ro("from_", [](const FixRequest& self) { return native(self.from); })
+      .def_ro("verify", &FixRequest::verify)
+      .def_ro("max_runs", &FixRequest::max_runs)
+      .def_ro("max_time", &FixRequest::max_time)
+      .def_ro("max_fixes", &FixRequest::max_fixes)
+      .def_ro("yes", &FixRequest::yes)
+      .def_ro("apply", &FixRequest::apply);
+
   nb::class_<Outcome>(module, "Outcome", "What a command line came to.")
       .def_ro("status", &Outcome::status)
       .def_prop_ro(
@@ -82,6 +92,7 @@ void add_command_line(nb::module_& module) {
       .def_prop_ro(
           "err", [](const Outcome& self) { return bytes(self.err); }, "for stderr")
       .def_ro("run", &Outcome::run)
+      .def_ro("fix", &Outcome::fix)
       .def_ro("doctor", &Outcome::doctor)
       .def_ro("quiet", &Outcome::quiet)
       .def_ro("verbose", &Outcome::verbose)

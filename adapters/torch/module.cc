@@ -410,6 +410,7 @@ NB_MODULE(_torch, module) {
     return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
   });
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
+  module.def("is_watching", [] { return watching != 0; });
   module.def(
       "begin",
       [](const Native& capture, bool overwrite, bool keep_capture, const std::string& on_error,

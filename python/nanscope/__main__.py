@@ -29,6 +29,10 @@ def main() -> int:
         from nanscope import run
 
         return run.carry_out(outcome.run)
+    if outcome.fix is not None:
+        from nanscope.fix import command
+
+        return command.carry_out(outcome.fix)
     if outcome.doctor:
         from nanscope import doctor
 

@@ -56,11 +56,13 @@ def run_script(
     stop_type: StopType = (),
     call: Call = plain_call,
     remember: Remember | None = None,
+    instead: Callable[[str], bytes | None] | None = None,
 ) -> Ending:
     """`python path args...`; path may be a file, a .pyc, a zipapp, a directory or `-`.
 
     `stop_type` is the exception with which the caller stops the program: uncaught, it prints
-    nothing. `remember` is told the code of the main file and the bytes it was compiled from.
+    nothing. `remember` is told the code of the main file and the bytes it was compiled from;
+    `instead` may give other bytes than the file's.
     """
     sys.argv = [path, *args]
     if path == "-":
@@ -77,6 +79,8 @@ def run_script(
         reason = f"[Errno {error.errno}] {error.strerror}"
         say(f"{sys.orig_argv[0]}: can't open file {full!r}: {reason}")
         return Ending("exception", 2, error.with_traceback(None), started=False)
+    if instead is not None:
+        data = instead(full) or data
     folder = os.path.dirname(os.path.realpath(full))
     return _run_file(full, data, folder, stop_type, call, remember)
 

@@ -86,7 +86,7 @@ class SourceKeeper:
     def remember(self, code: CodeType, data: bytes) -> None:
         """The main program: its code, and the bytes it was compiled from."""
         if not code.co_filename.startswith("<"):
-            self._compiled[code.co_filename] = data  # read when it is needed: rarely
+            self.compiled_from(code.co_filename, data)
             return
         try:
             text = _decode(data)
@@ -95,6 +95,10 @@ class SourceKeeper:
         # `<string>` is the name of much else: the text belongs to these objects only.
         for piece in _all_code(code):
             self._pieces[id(piece)] = piece, text
+
+    def compiled_from(self, filename: str, data: bytes) -> None:
+        """A file whose code was made of these bytes; they are read when it is needed: rarely."""
+        self._compiled[filename] = data
 
     def snapshot(self) -> None:
         """Reads the user's modules that it has not read yet; for a quiet moment, not each op."""

@@ -1,6 +1,6 @@
 // The command line: every verb is parsed here, and the readers are carried out.
 //
-// `run` and `doctor` need the program's Python; they come back as plain requests for
+// `run`, `fix` and `doctor` need the program's Python; they come back as plain requests for
 // the caller to carry out. Nothing is printed and nothing exits here.
 #pragma once
 
@@ -42,11 +42,24 @@ struct RunRequest {
   bool color = false;  // on stderr
 };
 
+// Absent numbers: the defaults of docs/fix.md.
+struct FixRequest {
+  RunRequest run;  // its target is empty if the capture's own program is meant
+  std::optional<std::string> from;
+  std::optional<std::int64_t> verify;
+  std::optional<std::int64_t> max_runs;
+  std::optional<std::int64_t> max_time;
+  std::optional<std::int64_t> max_fixes;
+  bool yes = false;
+  bool apply = false;
+};
+
 struct Outcome {
   int status = 0;
   std::string out{};  // for stdout
   std::string err{};  // for stderr
   std::optional<RunRequest> run{};
+  std::optional<FixRequest> fix{};
   bool doctor = false;
   // The common options, for `doctor`.
   bool quiet = false;

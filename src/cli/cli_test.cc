@@ -79,10 +79,10 @@ TEST_F(CommandLine, HelpAndVersion) {
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"--html", "fix ", "export", "scan "})
+  for (const char* absent : {"--html", "export", "scan "})
     EXPECT_EQ(help.find(absent), std::string::npos) << absent;
   EXPECT_EQ(call({"run", "--html", "x.html", "train.py"}).status, 2);
-  EXPECT_EQ(call({"fix", "train.py"}).status, 2);
+  EXPECT_EQ(call({"scan", "train.py"}).status, 2);
 }
 
 TEST_F(CommandLine, Explain) {
@@ -149,6 +149,34 @@ TEST_F(CommandLine, EveryOption) {
             0.5);
 }
 
+TEST_F(CommandLine, FixIsARequest) {
+  const Outcome outcome =
+      call({"fix", "--verify", "7", "--max-runs", "0", "--max-time", "60", "--max-fixes", "2",
+            "--yes", "--apply", "--json", "f.json", "train.py", "--apply"});
+  ASSERT_TRUE(outcome.fix) << outcome.err;
+  const FixRequest& request = *outcome.fix;
+  EXPECT_EQ(request.run.target, "train.py");
+  EXPECT_EQ(request.run.args, Words{"--apply"});
+  EXPECT_EQ(request.run.json, "f.json");
+  EXPECT_EQ(request.verify, 7);
+  EXPECT_EQ(request.max_runs, 0);
+  EXPECT_EQ(request.max_time, 60);
+  EXPECT_EQ(request.max_fixes, 2);
+  EXPECT_TRUE(request.yes && request.apply);
+  EXPECT_FALSE(request.from);
+  EXPECT_FALSE(outcome.run);
+  EXPECT_EQ(call({"fix", "train.py"}).fix->verify, std::nullopt);
+}
+
+TEST_F(CommandLine, FixOfACaptureNeedsNoProgram) {
+  write_capture("a.nsc");
+  const Outcome alone = call({"fix", "--from", "a.nsc"});
+  ASSERT_TRUE(alone.fix) << alone.err;
+  EXPECT_EQ(alone.fix->from, "a.nsc");
+  EXPECT_EQ(alone.fix->run.target, "");
+  EXPECT_EQ(call({"fix", "--from", "a.nsc", "train.py"}).fix->run.target, "train.py");
+}
+
 TEST_F(CommandLine, BadUsageIsOneSentence) {
   struct Bad {
     Words words;
@@ -204,6 +232,14 @@ TEST_F(CommandLine, BadUsageIsOneSentence) {
       {{"run", "-o", "no/x.nsc", "train.py"},
        "nanscope: The folder no does not exist; no/x.nsc was not written. Make the folder, or use "
        "-o to name another file.\n"},
+      {{"fix", "-c", "pass"},
+       "nanscope fix: there is no file to patch: give a script or -m module. `nanscope fix -h` "
+       "shows how it is used.\n"},
+      {{"fix", "--max-runs", "-1", "train.py"},
+       "nanscope fix: --max-runs needs a whole number from 0, not -1. `nanscope fix -h` shows how "
+       "it is used.\n"},
+      {{"fix", "--from", "none.nsc", "train.py"},
+       "nanscope fix: none.nsc does not exist. `nanscope fix -h` shows how it is used.\n"},
       {{"show"}, "nanscope show: CAPTURE is required. `nanscope show -h` shows how it is used.\n"},
       {{"show", "a", "b"},
        "nanscope show: b is one argument too many. `nanscope show -h` shows how it is used.\n"},

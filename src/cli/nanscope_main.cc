@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   const nanscope::Outcome outcome = nanscope::command_line({argv, argv + argc}, this_terminal());
   std::fwrite(outcome.out.data(), 1, outcome.out.size(), stdout);
   std::fwrite(outcome.err.data(), 1, outcome.err.size(), stderr);
-  if (outcome.run || outcome.doctor) {
+  if (outcome.run || outcome.fix || outcome.doctor) {
     std::fputs(
         "nanscope: this verb needs the Python package; the plain program only reads captures.\n",
         stderr);

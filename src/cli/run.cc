@@ -1,84 +1,16 @@
 // nanscope run: watch a program.
-//
-// As for python, options stand before the program, and all that follows the program's name
-// is the program's own, whatever it looks like. So the arguments are split there
-// first, and only the front part is parsed.
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <iterator>
 
 #include "capture/writer.h"
+#include "cli/program.h"
 #include "cli/verb.h"
 
 namespace nanscope::cli {
 namespace {
-
-bool takes_value(const CLI::App& app, const std::string& name) {
-  const CLI::Option* option = app.get_option_no_throw(name);
-  return option != nullptr && option->get_items_expected_max() > 0;
-}
-
-// Does this option's value stand in the next argument?
-bool value_follows(const CLI::App& app, const std::string& argument) {
-  if (argument.starts_with("--"))
-    return argument.find('=') == std::string::npos && takes_value(app, argument);
-  for (std::size_t i = 1; i < argument.size(); ++i)  // -qo FILE
-    if (takes_value(app, std::string("-") + argument[i])) return i + 1 == argument.size();
-  return false;
-}
-
-bool names_program(const std::string& argument) {
-  return !argument.starts_with('-') || argument == "-" || argument == "--" ||
-         argument.starts_with("-m") || argument.starts_with("-c");
-}
-
-// Where the options end and the program begins.
-std::size_t program_begins(const CLI::App& app, const Arguments& arguments) {
-  std::size_t i = 0;
-  while (i < arguments.size() && !names_program(arguments[i]))
-    i += value_follows(app, arguments[i]) ? 2 : 1;
-  return std::min(i, arguments.size());
-}
-
-bool exists(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0;
-}
-
-// Fills in what to run; says what is wrong, or nothing.
-std::string take_program(Arguments program, RunRequest& request) {
-  if (!program.empty() && program[0] == "--") {
-    program.erase(program.begin());
-  } else if (!program.empty() && (program[0].starts_with("-m") || program[0].starts_with("-c"))) {
-    const bool module = program[0][1] == 'm';
-    request.kind = module ? RunRequest::Kind::kModule : RunRequest::Kind::kCode;
-    if (program[0].size() > 2)
-      program[0].erase(0, 2);  // -mmodule
-    else
-      program.erase(program.begin());
-    if (program.empty()) return module ? "-m needs the name of a module." : "-c needs some code.";
-  }
-  if (program.empty()) return "there is no program to run: give a script, -m module or -c code.";
-  request.target = program[0];
-  request.args.assign(std::next(program.begin()), program.end());
-  if (request.kind != RunRequest::Kind::kScript) return {};
-  if (request.target == "-") return {};  // the program comes from the standard input
-  return exists(request.target) ? std::string() : request.target + " does not exist.";
-}
-
-std::string take_steps(const std::string& text, RunRequest& request) {
-  if (text.empty()) return {};
-  std::int64_t steps = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (error != std::errc() || end != text.data() + text.size() || steps < 1)
-    return fmt::format("--steps needs a whole number above 0, not {}.", text);
-  request.steps = steps;
-  return {};
-}
 
 std::string take_mode(const std::string& mode, const std::string& every, RunRequest& request) {
   if (mode != "exact" && mode != "sentinel")
@@ -110,15 +42,8 @@ std::string check_manner(const RunRequest& request) {
 // Known before a week of training rather than after it.
 std::string check_files(const RunRequest& request) {
   if (!request.file.empty() && !exists(request.file)) return request.file + " does not exist.";
-  if (request.json == "-" && !request.quiet)
-    return "--json - writes to stdout, which belongs to the program; use it with -q.";
   if (request.json && request.json == request.output) return "-o and --json name the same file.";
-  if (request.json && request.json != "-")
-    if (const Status possible = check_destination(*request.json, /*overwrite=*/true); !possible)
-      return fmt::format(
-          "--json {} cannot be written: there is no such folder, or it may not be written to.",
-          *request.json);
-  return {};
+  return check_json(request);
 }
 
 Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
@@ -167,11 +92,11 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
   request.verbose = options.manner().verbose;
   request.color = terminal.stderr_is_tty && !terminal.no_color && !options.manner().no_color;
 
-  if (limited->count() > 0 && steps.empty()) steps = "nothing";
   if (often->count() > 0 && every.empty()) every = "nothing";
-  for (const std::string& wrong : {take_steps(steps, request), take_mode(mode, every, request),
-                                   take_program(Arguments(program, arguments.end()), request),
-                                   check_manner(request), check_files(request)})
+  for (const std::string& wrong :
+       {take_count(*limited, steps, request.steps), take_mode(mode, every, request),
+        take_program(Arguments(program, arguments.end()), request), check_manner(request),
+        check_files(request)})
     if (!wrong.empty()) return options.bad_usage(wrong);
   if (request.output)
     if (const Status possible = check_destination(*request.output, request.force); !possible)

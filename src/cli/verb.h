@@ -21,6 +21,7 @@ struct Verb {
 };
 
 extern const Verb kRun;
+extern const Verb kFix;
 extern const Verb kShow;
 extern const Verb kDump;
 extern const Verb kExplain;

@@ -116,6 +116,8 @@ Json tensor_of(const TensorFacts& tensor) {
             {"neg_inf", s.neg_inf},
             {"at_index", list_of(tensor.at_index, value_of)}};
   if (!tensor.remark.empty()) json["remark"] = tensor.remark;
+  if (!tensor.argument.empty()) json["argument"] = tensor.argument;
+  if (tensor.parameter) json["parameter"] = true;
   return json;
 }
 
@@ -135,11 +137,26 @@ Json cause_of(const Cause& cause) {
           {"others", list_of(cause.others, other)}};
 }
 
-Json verification_not_run() {
-  return {{"status", "not_run"},
-          {"steps", 0},
-          {"healthy_steps_unchanged", nullptr},
-          {"detail", "This version proposes no fix, so there was none to verify."}};
+Json fix_of(const std::optional<Fix>& fix) {
+  if (!fix) return nullptr;
+  return {{"id", fix->id},
+          {"diff", fix->diff},
+          {"files", fix->files},
+          {"explanation", fix->explanation},
+          {"changes_training", fix->changes_training},
+          {"workaround", fix->workaround},
+          {"applied", fix->applied}};
+}
+
+Json verification_of(const std::optional<Verification>& verification) {
+  const Verification none{.status = "not_run",
+                          .detail = "`nanscope fix` proposes a patch and runs it."};
+  const Verification& told = verification ? *verification : none;
+  return {{"status", told.status},
+          {"steps", told.steps},
+          {"healthy_steps_unchanged", or_null(told.healthy_steps_unchanged)},
+          {"detail", told.detail},
+          {"checks", told.checks}};
 }
 
 Json recomputed_of(const Recomputed& again) {
@@ -170,7 +187,7 @@ Json magnitude_of(const Magnitude& magnitude) {
           {"gradient", magnitude.gradient}};
 }
 
-Json finding_of(const Finding& finding) {
+Json finding_of(const Finding& finding, const Patch& patch) {
   return {{"level", word_of(finding.level)},
           {"origin", origin_of(finding.origin)},
           {"harm", harm_of(finding.harm)},
@@ -179,8 +196,8 @@ Json finding_of(const Finding& finding) {
           {"inputs", list_of(finding.inputs, tensor_of)},
           {"outputs", list_of(finding.outputs, tensor_of)},
           {"cause", cause_of(diagnose(finding))},
-          {"fix", nullptr},
-          {"verification", verification_not_run()},
+          {"fix", fix_of(patch.fix)},
+          {"verification", verification_of(patch.verification)},
           {"scalars", list_of(finding.scalars, scalar_of)},
           {"count", finding.count},
           {"recomputed", list_of(finding.recomputed, recomputed_of)},
@@ -189,11 +206,12 @@ Json finding_of(const Finding& finding) {
           {"magnitudes", list_of(finding.magnitudes, magnitude_of)}};
 }
 
-Json findings_in_order(const std::vector<Finding>& findings) {
+Json findings_in_order(const std::vector<Finding>& findings, const Patches& patches) {
   Json list = Json::array();
   for (const Level level : {Level::kError, Level::kWarning, Level::kNote})
-    for (const Finding& finding : findings)
-      if (finding.level == level) list.push_back(finding_of(finding));
+    for (std::size_t i = 0; i < findings.size(); ++i)
+      if (findings[i].level == level)
+        list.push_back(finding_of(findings[i], i < patches.size() ? patches[i] : Patch{}));
   return list;
 }
 
@@ -220,17 +238,17 @@ Json coverage_of(const Coverage& coverage) {
 
 }  // namespace
 
-std::string json_report(const Capture& capture) {
+std::string json_report(const Capture& capture, const Patches& patches) {
   const Json report{{"schema", "nanscope/1"},
                     {"verdict", verdict_of(capture)},
                     {"program", program_of(capture.program)},
-                    {"findings", findings_in_order(capture.findings)},
+                    {"findings", findings_in_order(capture.findings, patches)},
                     {"coverage", coverage_of(capture.coverage)}};
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string json_finding(const Finding& finding) {
-  return finding_of(finding).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return finding_of(finding, {}).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace nanscope

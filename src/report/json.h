@@ -7,11 +7,12 @@
 #include <string>
 
 #include "capture/records.h"
+#include "report/patch.h"
 
 namespace nanscope {
 
 // One object, indented, with a line end.
-[[nodiscard]] std::string json_report(const Capture& capture);
+[[nodiscard]] std::string json_report(const Capture& capture, const Patches& patches = {});
 // One of its findings, on one line.
 [[nodiscard]] std::string json_finding(const Finding& finding);
 

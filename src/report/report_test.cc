@@ -172,6 +172,42 @@ TEST(Summary, ACaptureThatBreaksOffIsNotClean) {
   EXPECT_EQ(verdict_of(capture), "error");
 }
 
+Patches patches() {
+  const Fix fix{.id = "clamp_before_log",
+                .diff =
+                    "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-torch.log(p)\n"
+                    "+torch.log(p.clamp(min=1e-8))\n",
+                .files = {"train.py"},
+                .explanation = "`p` can be 0 or less; it is kept at 1e-8 or more."};
+  const Verification verification{.status = "verified",
+                                  .steps = 113,
+                                  .healthy_steps_unchanged = true,
+                                  .detail = "the program ran to its end with the patch",
+                                  .checks = {"healthy values are the same, bit for bit"}};
+  return {{fix, verification}};
+}
+
+TEST(Report, AFixIsShown) {
+  const Capture capture = sample::capture({sample::log_of_zero()});
+  expect_golden("fixed.txt", text_report(capture, {}, patches()));
+  expect_golden("fixed.json", json_report(capture, patches()));
+  EXPECT_NE(text_report(capture, {.color = true}, patches()).find("\x1b[32m+torch.log(p.clamp"),
+            std::string::npos);
+}
+
+TEST(Report, WhatAFixIsNotIsSaid) {
+  const Capture capture = sample::capture({sample::log_of_zero()});
+  Patches all = patches();
+  all[0].fix->workaround = all[0].fix->changes_training = all[0].fix->applied = true;
+  const std::string text = text_report(capture, {}, all);
+  EXPECT_NE(text.find("Fix Applied"), std::string::npos);
+  EXPECT_NE(text.find("a workaround"), std::string::npos);
+  EXPECT_NE(text.find("changes the training"), std::string::npos);
+  Patches proposal = patches();
+  proposal[0].verification.reset();
+  EXPECT_NE(text_report(capture, {}, proposal).find("a proposal, not verified"), std::string::npos);
+}
+
 TEST(Json, ExactText) {
   expect_golden("log_of_zero.json", json_report(sample::capture({sample::log_of_zero()})));
   expect_golden("sqrt_gradient.json",

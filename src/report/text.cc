@@ -202,7 +202,50 @@ void input_statistics(const Finding& finding, Page& page) {
   page.lines(4, report::journey(finding, page.verbose(), page.room(4), page.paint()));
 }
 
-void five_parts(const Finding& finding, Page& page) {
+void diff(const std::string& text, Page& page) {
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = safe(text.substr(begin, end - begin));
+    if (line.starts_with('+') && !line.starts_with("+++")) line = page.paint().added(line);
+    if (line.starts_with('-') && !line.starts_with("---")) line = page.paint().removed(line);
+    page.line(4, line);
+    begin = end + 1;
+  }
+}
+
+void fix(const Patch& patch, Page& page) {
+  if (!patch.fix) {
+    page.title("Fix");
+    page.line(2, patch.verification ? "None." : "`nanscope fix` proposes a patch and proves it.");
+    return;
+  }
+  const Fix& fix = *patch.fix;
+  page.title(fix.applied ? "Fix Applied" : "Fix");
+  std::string manner = fix.id;
+  if (fix.workaround) manner += " (a workaround: it hides the fault)";
+  if (fix.changes_training) manner += " (changes the training)";
+  if (!patch.verification) manner += " (a proposal, not verified: `nanscope fix` tries it)";
+  page.prose(2, manner, 2);
+  page.prose(2, fix.explanation);
+  diff(fix.diff, page);
+}
+
+void verification(const Patch& patch, Page& page) {
+  page.title("Verification");
+  if (!patch.verification) {
+    page.line(2, "Not run.");
+    return;
+  }
+  const Verification& told = *patch.verification;
+  std::string status = told.status == "not_run" ? "not run" : told.status;
+  if (told.steps > 0) status += fmt::format(", {} run", plural(told.steps, "step"));
+  page.line(2, status);
+  page.prose(2, told.detail);
+  for (const std::string& check : told.checks) page.bullet(4, check);
+}
+
+void five_parts(const Finding& finding, const Patch& patch, Page& page) {
   const Origin& origin = finding.origin;
   const std::string word(word_of(finding.level));
   page.line(
@@ -216,10 +259,8 @@ void five_parts(const Finding& finding, Page& page) {
   first_bad_operation(finding, page);
   root_cause(diagnose(finding), page);
   input_statistics(finding, page);
-  page.title("Fix");
-  page.line(2, "None: this version proposes no patch.");
-  page.title("Verification");
-  page.line(2, "Not run: there is no patch to try.");
+  fix(patch, page);
+  verification(patch, page);
 }
 
 void headline(const Finding& finding, Page& page) {
@@ -261,7 +302,7 @@ void notes(const Capture& capture, Page& page) {
 
 std::string text_of(const Finding& finding, const TextOptions& options) {
   Page page(options);
-  five_parts(finding, page);
+  five_parts(finding, {}, page);
   return page.take();
 }
 
@@ -271,13 +312,14 @@ std::string headline_of(const Finding& finding, const TextOptions& options) {
   return page.take();
 }
 
-std::string text_report(const Capture& capture, const TextOptions& options) {
+std::string text_report(const Capture& capture, const TextOptions& options,
+                        const Patches& patches) {
   Page page(options);
   const std::vector<const Finding*> errors = of_level(capture, Level::kError);
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (i > 0) page.line(0, "");
     if (i < kMostFullErrors || options.verbose)
-      five_parts(*errors[i], page);
+      five_parts(*errors[i], i < patches.size() ? patches[i] : Patch{}, page);
     else
       headline(*errors[i], page);
   }

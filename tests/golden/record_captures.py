@@ -29,6 +29,14 @@ CASES = """
     wgan_gp_gradient_penalty_sqrt_of_a
 """.split()
 
+# Larger programs, whose first proposal is compared (tests/fix/test_golden_diffs.py).
+FIXES = """
+    class_balanced_loss_empty_class checkpoint_nonreentrant_distance_block
+    ctc_speech_short_utterance gan gpt_causal_masks gradient_accumulation graph_isolated_nodes
+    lstm_padding moe_empty_expert_balance ppo resnet_batchnorm vae
+    wgan_gradient_penalty_blank_image
+""".split()
+
 # A capture names the machine and the process; these are the same everywhere.
 RUN = """
 import os, socket, sys
@@ -47,9 +55,10 @@ sys.exit(main())
 
 def main() -> None:
     word = sys.argv[1] if len(sys.argv) > 1 else ""
-    for case in CASES:
+    wanted = [("captures", case) for case in CASES] + [("fixes", case) for case in FIXES]
+    for folder, case in wanted:
         if word in case:
-            capture = f"tests/golden/captures/{case}.nsc"
+            capture = f"tests/golden/{folder}/{case}.nsc"
             command = [sys.executable, "-c", RUN, capture, f"tests/cases/{case}.py"]
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             print(case, done.returncode, done.stderr.strip()[-200:], flush=True)

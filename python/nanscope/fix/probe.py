@@ -1,0 +1,198 @@
+"""In a child: the original and the patched expression, computed from the same values.
+
+A patched source calls `__nanscope__.compare(n, original, patched, *values)` where it computes the
+patched expression. `values` are what both have in common, computed once, by the program. The
+result of `patched` is the program's; that of `original` is only looked at. So it is measured, in
+the very place, whether what broke the original is met again and what the patch does to the rest.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+MOST_COMPARISONS = 2000  # of one place in one run
+FLOOR = 1e-3  # an element counts as at least this part of the largest, when it is compared
+
+
+class Aside:
+    """Whether it is we who compute, not the program."""
+
+    now = False
+
+
+@contextmanager
+def unwatched(adapter: ModuleType | None) -> Iterator[None]:
+    if adapter is None:
+        yield
+        return
+    was_on = adapter.is_watching()
+    adapter.watch(False)
+    Aside.now = True
+    try:
+        yield
+    finally:
+        Aside.now = False
+        adapter.watch(was_on)
+
+
+class Place:
+    """What was seen at one patched expression."""
+
+    def __init__(self) -> None:
+        self.ran = 0
+        self.compared = 0
+        self.met = 0  # the original was not finite, or its gradient was not
+        self.still_bad = 0  # the patched was not finite where the original was not
+        self.largest_difference = 0.0
+        self.identical = True
+        self.mismatch = ""
+        self.gradient_lost = False
+        self.gradient_kept = False
+        self.fault = ""
+
+
+class Probe:
+    """`__nanscope__` in the program."""
+
+    def __init__(self, widens: bool) -> None:
+        self.places: dict[int, Place] = {}
+        self.widens = widens
+        self.adapter: ModuleType | None = None
+
+    def place(self, number: int) -> Place:
+        return self.places.setdefault(number, Place())
+
+    def ran(self, number: int, value: object) -> object:
+        self.place(number).ran += 1
+        return value
+
+    def fired(self, number: int) -> None:
+        place = self.place(number)
+        place.ran += 1
+        place.met += 1
+
+    def compare(
+        self, number: int, original: Callable, patched: Callable, value: Callable, *common: object
+    ) -> object:
+        """`value` makes what the program goes on with: `patched`, unless that is beside it."""
+        place = self.place(number)
+        place.ran += 1
+        if place.ran > MOST_COMPARISONS:
+            return value(*common)
+        with self._aside(place):
+            before = original(*_copies(common))
+            after = patched(*_copies(common))
+            self._measure(place, common, before, after)
+        return value(*common)
+
+    @contextmanager
+    def _aside(self, place: Place) -> Iterator[None]:
+        """Nothing of it is seen by the watch, or changes the program's random numbers."""
+        import torch
+
+        state = torch.get_rng_state()
+        try:
+            with unwatched(self.adapter):
+                yield
+        except Exception as error:
+            place.fault = f"{type(error).__name__}: {error}"[:200]
+        finally:
+            torch.set_rng_state(state)
+
+    def _measure(self, place: Place, common, before, after) -> None:
+        import torch
+
+        if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
+            place.fault = place.fault or "it is not a tensor"
+            return
+        place.compared += 1
+        place.mismatch = place.mismatch or self._mismatch(before, after)
+        slopes = _gradients(before, common), _gradients(after, common)
+        bad = ~torch.isfinite(before)
+        spoiled = [~torch.isfinite(g) for g in slopes[0] if g is not None]
+        if bool(bad.any()) or any(bool(s.any()) for s in spoiled):
+            place.met += 1
+        if before.shape != after.shape:
+            return
+        if bool((bad & ~torch.isfinite(after)).any()):
+            place.still_bad += 1
+        for where in spoiled:
+            if where.dim() <= bad.dim():
+                try:
+                    bad = bad | where.expand_as(bad)
+                except RuntimeError:
+                    pass  # of another shape: its elements are not those of the result
+        self._difference(place, before.detach()[~bad], after.detach()[~bad])
+        for old, new in zip(*slopes, strict=True):
+            if old is None or not bool((torch.isfinite(old) & (old != 0)).any()):
+                continue
+            if new is None or not bool((new != 0).any()):
+                place.gradient_lost = True
+            else:
+                place.gradient_kept = True
+
+    def _mismatch(self, before, after) -> str:
+        if before.shape != after.shape:
+            return f"the shape {list(before.shape)} became {list(after.shape)}"
+        if before.dtype != after.dtype and not (self.widens and _is_wider(after, before)):
+            return f"the dtype {before.dtype} became {after.dtype}"
+        if before.requires_grad != after.requires_grad:
+            lost = "no longer" if before.requires_grad else "now"
+            return f"it {lost} requires a gradient"
+        return ""
+
+    @staticmethod
+    def _difference(place: Place, before, after) -> None:
+        import torch
+
+        if before.numel() == 0 or torch.equal(before, after):
+            return
+        place.identical = False
+        wide = torch.complex128 if before.is_complex() or after.is_complex() else torch.float64
+        before, after = before.to(wide), after.to(wide)
+        scale = before.abs().clamp(min=float(before.abs().max()) * FLOOR)
+        relative = ((after - before).abs() / scale).nan_to_num(nan=0.0, posinf=float("inf"))
+        relative = relative.masked_fill(~torch.isfinite(after), float("inf"))
+        place.largest_difference = max(place.largest_difference, float(relative.max()))
+
+    def told(self) -> dict[str, dict]:
+        told = {}
+        for number, place in self.places.items():
+            told[str(number)] = {**vars(place)}
+            if place.largest_difference == float("inf"):
+                told[str(number)]["largest_difference"] = 1e300
+        return told
+
+
+def _copies(values) -> list:
+    """So that an operation in place spoils nothing; the graph behind them is the same."""
+    import torch
+
+    return [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
+
+
+def _gradients(result, common) -> list:
+    """Of the sum of the result, for each of the values that can have one."""
+    import torch
+
+    inputs = [
+        v
+        for v in common
+        if isinstance(v, torch.Tensor) and v.requires_grad and v.is_floating_point()
+    ]
+    if not inputs or not result.requires_grad or not torch.is_grad_enabled():
+        return [None] * len(inputs)
+    ones = torch.ones_like(result)
+    return list(torch.autograd.grad(result, inputs, ones, retain_graph=True, allow_unused=True))
+
+
+def _is_wider(after, before) -> bool:
+    import torch
+
+    narrow = (torch.float16, torch.bfloat16)
+    return before.dtype in narrow and after.dtype in (torch.float32, torch.float64)

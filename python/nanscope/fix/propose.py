@@ -1,0 +1,106 @@
+"""Candidates for a finding: those of its cause, least change to healthy values first."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.instrument import patched
+from nanscope.fix.rewrites import (
+    constants,
+    ctc,
+    data,
+    discarded,
+    division,
+    exponential,
+    half,
+    initialisation,
+    linear_algebra,
+    logarithm,
+    loss_modules,
+    memory,
+    norms,
+    optimizer,
+    overflow,
+    products,
+    reductions,
+    roots,
+    softmax,
+    training,
+    trigonometry,
+    workaround,
+)
+
+# Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
+# that does not fit proposes nothing.
+RULES = {
+    "division_by_zero": (division, reductions, initialisation),
+    "log_of_zero": (logarithm,),
+    "log_of_negative": (logarithm,),
+    "sqrt_of_negative": (roots, division, optimizer),
+    "sqrt_gradient_at_zero": (roots, norms),
+    "norm_gradient_at_zero": (norms, roots),
+    "pow_domain": (division, roots),
+    "where_gradient_leak": (discarded, division, logarithm, roots, exponential, trigonometry),
+    "exp_overflow": (exponential,),
+    "float_overflow": (training, exponential, overflow),
+    "half_overflow": (half,),
+    "eps_underflow": (half.guard, roots, logarithm, division),
+    "all_masked_softmax": (softmax,),
+    "inf_minus_inf": (softmax, logarithm, constants),
+    "zero_times_inf": (products, constants),
+    "empty_reduction": (reductions, loss_modules),
+    "bad_input_data": (ctc, data, constants, logarithm, division),
+    "learning_rate_divergence": (training,),
+    "exploding_gradients": (training,),
+    "bad_initialisation": (initialisation, division, training),
+    "optimizer_division_by_zero": (optimizer, division),
+    "uninitialised_memory": (memory,),
+    "inverse_trig_domain": (trigonometry,),
+    "nan_constant": (constants, data),
+    "singular_matrix": (linear_algebra,),
+    "degenerate_decomposition": (linear_algebra,),
+}
+ANY = (division, logarithm, roots, exponential, trigonometry, softmax, reductions, ctc, memory)
+ADVICE = {
+    "loss_scale_runaway": "Give the scaler a bound: it grew or shrank at every interval.",
+    "unwatched_kernel": "The kernel that made it could not be watched; look at what goes into it.",
+}
+
+
+def candidates(case: Case) -> list[Candidate]:
+    """Best first; those that hide the fault last."""
+    found: list[Candidate] = []
+    seen: set[tuple] = set()
+    for rule in (*RULES.get(case.cause, ANY), workaround):
+        propose = getattr(rule, "propose", rule)
+        for candidate in propose(case):
+            key = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
+            if key not in seen and is_sound(case, candidate):
+                seen.add(key)
+                found.append(candidate)
+    return sorted(found, key=lambda c: c.workaround)
+
+
+def is_sound(case: Case, candidate: Candidate) -> bool:
+    """It changes something, and what comes out is Python."""
+    try:
+        files = patched(case.files, candidate)
+        for source in files.values():
+            compile(source.data, source.path, "exec", dont_inherit=True)
+            cst.parse_module(source.text)
+    except (SyntaxError, ValueError, cst.ParserSyntaxError):
+        return False
+    return any(source.text != case.files[path].text for path, source in files.items())
+
+
+def advice(case: Case) -> str:
+    """Where no patch fits: what to look at."""
+    if case.cause in ADVICE:
+        return ADVICE[case.cause]
+    library = case.origin["library_site"]
+    if library is not None:
+        place = f"{library['file']}:{library['line']}"
+        return f"It happens inside a library, at {place}; look at what is passed to it."
+    return f"`nanscope explain {case.cause}` tells what usually helps."

@@ -1,0 +1,110 @@
+"""Data that came in with NaN or Inf: the samples are left out where they enter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.instrument import FIRED
+from nanscope.fix.operation import find
+from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
+from nanscope.fix.source_file import Edit, SourceFile
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    places = list(_entrances(case))
+    for place in places:
+        if place.dims != 1:
+            yield _filter(case, place)
+    for place in places:
+        yield _fill(place)
+
+
+@dataclass
+class Entrance:
+    """A statement that reads a name which is not finite there."""
+
+    source: SourceFile
+    statement: cst.SimpleStatementLine
+    name: str
+    dims: int | None = None  # None: not known
+    facts: dict | None = None
+
+
+def _entrances(case: Case) -> Iterator[Entrance]:
+    """By the inputs of the op that read it; of a value that the source wrote, the next reader."""
+    if case.source is not None and case.origin.get("kind") != "declared":
+        for facts in case.finding["inputs"]:
+            bad = facts["nan"] + facts["pos_inf"] + facts["neg_inf"]
+            if bad and facts["name"].isidentifier() and not facts.get("parameter"):
+                statement = _statement(case.source, case.node)
+                if statement is not None:
+                    dims = len(facts["shape"])
+                    yield Entrance(case.source, statement, facts["name"], dims, facts)
+    for link in case.finding["chain"][1:]:
+        source = case.file(link["site"]["file"]) if link["site"]["file"] else None
+        if source is None or link["site"]["line"] == case.origin["site"]["line"]:
+            continue
+        node = find(source, link["site"])
+        statement = _statement(source, node)
+        if statement is None or not isinstance(node, cst.Call):
+            return
+        for argument in node.args:
+            if isinstance(argument.value, cst.Name):
+                yield Entrance(source, statement, argument.value.value)
+        return
+
+
+def _statement(source: SourceFile, node: cst.CSTNode | None) -> cst.SimpleStatementLine | None:
+    statement = statement_of(source, node) if node is not None else None
+    return statement if statement is not None and starts_line(source, statement) else None
+
+
+def _samples(case: Case, facts: dict) -> str:
+    """Of the failing elements, the first coordinate."""
+    rows = sorted({index[0] for index in case.origin["indices"] if index})
+    if not rows or len(case.origin["indices"][0]) != len(facts["shape"]):
+        return ""
+    return f" (here row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:8]))})"
+
+
+def _filter(case: Case, place: Entrance) -> Candidate:
+    name = place.name
+    finite = f"{name}.isfinite().flatten(1).all(dim=1)"
+    if place.dims == 2:
+        finite = f"{name}.isfinite().all(dim=1)"
+    line = f"{name} = {name}[{finite}]  # leave out samples that are not finite"
+    samples = _samples(case, place.facts) if place.facts else ""
+    return Candidate(
+        "filter_samples",
+        f"`{name}` holds samples that are not finite{samples}: they are left out. "
+        "Better still, repair the data.",
+        [_above(place, line)],
+        fires=[_fires(place)],
+    )
+
+
+def _fill(place: Entrance) -> Candidate:
+    return Candidate(
+        "fill_missing",
+        f"`{place.name}` is not finite where it comes in: what is missing is taken as 0.",
+        [_above(place, f"{place.name} = torch.nan_to_num({place.name})")],
+        workaround=True,
+        fires=[_fires(place)],
+    )
+
+
+def _above(place: Entrance, line: str) -> Edit:
+    source = place.source
+    begin = source.span(place.statement)[0]
+    text = f"{line}{source.newline}{indentation(source, place.statement)}"
+    return Edit(source.path, begin, begin, text)
+
+
+def _fires(place: Entrance) -> Edit:
+    call = f"not {place.name}.isfinite().all() and __nanscope__.fired({FIRED})"
+    return _above(place, call)

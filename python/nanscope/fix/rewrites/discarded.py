@@ -1,0 +1,98 @@
+"""A value that is thrown away in forward, whose slope comes back in backward: the double where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.operation import Operation, primary, read
+from nanscope.fix.rewrites import division
+from nanscope.fix.rewrites.scope import names_in, nodes_in, scope_of, statement_of
+
+# A harmless argument, and the condition under which the true one is.
+HARMLESS = {
+    "log": ("1.0", "{x} > 0"),
+    "log2": ("1.0", "{x} > 0"),
+    "log10": ("1.0", "{x} > 0"),
+    "sqrt": ("1.0", "{x} > 0"),
+    "rsqrt": ("1.0", "{x} > 0"),
+    "reciprocal": ("1.0", "{x} != 0"),
+    "pow": ("1.0", "{x} > 0"),
+    "acos": ("0.0", "{x}.abs() < 1"),
+    "asin": ("0.0", "{x}.abs() < 1"),
+    "atanh": ("0.0", "{x}.abs() < 1"),
+    "exp": ("0.0", "{x} < 80"),
+}
+WHY = (
+    "the branch that is thrown away still has a slope, and it is not finite: where the value is "
+    "not used, it is computed from a harmless one."
+)
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    operation = case.operation
+    if operation is None or not operation.operands:
+        return
+    operand = operation.operands[0]
+    harmless, condition = HARMLESS.get(operation.name, ("", ""))
+    if operation.name == "div":
+        operand = division.divisor_of(operation)
+        harmless, condition = "1.0", "{x} != 0"
+    if not harmless or operand is None or operation.in_place:
+        return
+    conditions = [_of_where(case, operation), condition.format(x=primary(case.source, operand))]
+    for text in dict.fromkeys(c for c in conditions if c):
+        code = f"torch.where({text}, {case.source.bare(operand)}, {harmless})"
+        yield Candidate("double_where", WHY, [case.source.edit(operand, code)])
+
+
+def _of_where(case: Case, operation: Operation) -> str | None:
+    """The condition of the torch.where that throws this value away."""
+    source = case.source
+    for parent in source.parents(operation.node):
+        text = _condition(source, read(source, parent), lambda n: _holds(source, n, operation.node))
+        if text is not None:
+            return text
+        if isinstance(parent, cst.BaseSmallStatement):
+            break
+    statement = statement_of(source, operation.node)
+    target = _target(statement)
+    if target is None:
+        return None
+    for node in nodes_in(source, scope_of(source, operation.node)):
+        where = read(source, node) if isinstance(node, cst.Call) else None
+        text = _condition(source, where, lambda n: isinstance(n, cst.Name) and n.value == target)
+        if text is not None and target not in names_in(where.operands[0]):
+            return text
+    return None
+
+
+def _condition(source, where: Operation | None, is_it) -> str | None:
+    if where is None or where.name != "where" or len(where.operands) != 3:
+        return None
+    if where.form != "function":
+        return None
+    condition, first, second = where.operands
+    text = source.code(condition)
+    if is_it(first):
+        return text
+    if is_it(second):
+        return f"~({source.bare(condition)})"
+    return None
+
+
+def _holds(source, node: cst.CSTNode, inner: cst.CSTNode) -> bool:
+    (a, b), (c, d) = source.span(node), source.span(inner)
+    return a <= c and d <= b
+
+
+def _target(statement: cst.SimpleStatementLine | None) -> str | None:
+    if statement is None:
+        return None
+    for small in statement.body:
+        if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name):
+            return small.targets[0].target.value
+    return None

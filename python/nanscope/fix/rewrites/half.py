@@ -1,0 +1,133 @@
+"""Results that half precision cannot hold, and guards that it rounds away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import LARGEST, NARROW, Case, written
+from nanscope.fix.operation import argument, primary
+from nanscope.fix.rewrites import division
+from nanscope.fix.rewrites.scope import names_in
+from nanscope.fix.source_file import Edit
+
+LEAST = {"float16": 1e-7, "bfloat16": 1e-30}  # what the type can just hold
+CASTS = {"half", "to", "type", "bfloat16"}
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    """half_overflow: the op in float32, and the result kept inside the narrow type."""
+    operation = case.operation
+    if operation is None or not operation.operands or operation.in_place:
+        return
+    source = case.source
+    if operation.name in CASTS and operation.form == "method":
+        begin = source.whole_span(operation.operands[0])[1]
+        yield Candidate(
+            "keep_wide",
+            "the value does not fit the narrow type: it is not cast.",
+            [Edit(source.path, begin, source.span(operation.node)[1], "")],
+            widens=True,
+        )
+        return
+    narrow = case.dtype if case.dtype in NARROW else "float16"
+    bound = written(LARGEST[narrow]) if narrow == "float16" else "3.3e38"
+    if operation.name in ("sum", "mean", "prod", "var", "std", "norm"):
+        wide = f"{primary(source, operation.operands[0])}.float()"
+        edits = [source.edit(operation.operands[0], wide)]
+    else:
+        edits = [
+            source.edit(node, f"{primary(source, node)}.float()")
+            for node in _tensors(case, operation.operands)
+        ]
+    begin, end = source.span(operation.node)
+    before, after = (
+        ("(", ")") if operation.form == "binary" and not operation.node.lpar else ("", "")
+    )
+    if operation.node.lpar:
+        begin, end = source.whole_span(operation.node)
+    cast = f".clamp(-{bound}, {bound}).to(torch.{narrow})"
+    edits = [Edit(source.path, begin, begin, before), *edits] if before else edits
+    yield Candidate(
+        "saturate_in_half",
+        f"the result does not fit {narrow}: it is computed in float32 and kept in range.",
+        [*edits, Edit(source.path, end, end, after + cast)],
+    )
+
+
+def _tensors(case: Case, operands: list) -> list:
+    """Operands that are no numbers."""
+    numbers = cst.Integer | cst.Float | cst.UnaryOperation
+    return [node for node in operands if not isinstance(node, numbers)]
+
+
+def guard(case: Case) -> Iterator[Candidate]:
+    """eps_underflow: the guard raised to what the type can hold."""
+    operation = case.operation
+    if operation is None or not operation.operands:
+        return
+    source = case.source
+    narrow = case.dtype if case.dtype in NARROW else "float16"
+    for literal, value in _guards(case):
+        for least in (LEAST[narrow], 1e-4):
+            if value >= least:
+                continue
+            yield Candidate(
+                "raise_eps",
+                f"{source.code(literal)} is 0 in {narrow}; {written(least)} is not.",
+                [source.edit(literal, written(least))],
+            )
+    divisor = division.divisor_of(operation)
+    for name in _guard_names(case):
+        raised = f"max({name.value}, torch.finfo({_dtype_of(case)}).tiny)"
+        yield Candidate(
+            "raise_eps",
+            f"`{name.value}` is 0 in {narrow}: it is at least what the type can hold.",
+            [source.edit(name, raised)],
+        )
+    if divisor is not None:
+        least = written(1e-4 if narrow == "float16" else 1e-6)
+        yield Candidate(
+            "clamp_divisor",
+            f"the guard is 0 in {narrow}: the divisor is kept at {least} or more.",
+            operation.wrap(divisor, f"clamp(min={least})"),
+        )
+        a, b = (f"{primary(source, n)}.float()" for n in (operation.operands[0], divisor))
+        if operation.form == "binary":
+            code = f"({a} / {b}).to(torch.{narrow})"
+            why = f"the guard is 0 in {narrow}: the division is done in float32."
+            yield Candidate("upcast", why, [source.edit(operation.node, code)])
+
+
+def _guards(case: Case) -> list[tuple[cst.BaseExpression, float]]:
+    """Small literals inside the failing expression."""
+    begin, end = case.source.span(case.node)
+    found = []
+    for node in case.source.nodes():
+        if isinstance(node, cst.Float) and begin <= case.source.span(node)[0] < end:
+            value = float(node.value)
+            if 0 < value < 1e-3:
+                found.append((node, value))
+    return found
+
+
+def _guard_names(case: Case) -> list[cst.Name]:
+    begin, end = case.source.span(case.node)
+    inside = [
+        node
+        for node in case.source.nodes()
+        if isinstance(node, cst.Name) and begin <= case.source.span(node)[0] < end
+    ]
+    return [node for node in inside if "eps" in node.value.lower()]
+
+
+def _dtype_of(case: Case) -> str:
+    """`x.dtype` if the expression says so itself, else the type that was seen."""
+    for node in case.source.nodes():
+        if isinstance(node, cst.Attribute) and node.attr.value == "dtype":
+            begin, end = case.source.span(case.node)
+            if begin <= case.source.span(node)[0] < end and "torch" not in names_in(node):
+                return argument(case.source, node)
+    return f"torch.{case.dtype}"

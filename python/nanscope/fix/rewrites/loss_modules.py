@@ -1,0 +1,80 @@
+"""Losses that are modules (`criterion = nn.CrossEntropyLoss()`), over nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate, Comparison
+from nanscope.fix.case import Case
+from nanscope.fix.imports import functional
+from nanscope.fix.operation import Operation, argument, dotted, primary, read
+from nanscope.fix.source_file import Edit, SourceFile
+
+OVER_TARGETS = {"CrossEntropyLoss": "cross_entropy", "NLLLoss": "nll_loss"}
+OVER_ELEMENTS = {
+    "MSELoss": "mse_loss",
+    "L1Loss": "l1_loss",
+    "SmoothL1Loss": "smooth_l1_loss",
+    "HuberLoss": "huber_loss",
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+}
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    call = case.node
+    if not isinstance(call, cst.Call) or len(call.args) != 2:
+        return
+    made = _constructor(case, dotted(call.func))
+    if made is None or set(made.keywords) - {"ignore_index"} or made.operands:
+        return
+    source = case.source
+    values, target = (a.value for a in call.args)
+    ignored = made.keywords.get("ignore_index")
+    index = made.source.code(ignored) if ignored is not None else "-100"
+    if made.name in OVER_TARGETS:
+        name = OVER_TARGETS[made.name]
+        count = f"({argument(source, target)} != {index}).sum().clamp(min=1)"
+    else:
+        name = OVER_ELEMENTS[made.name]
+        count = f"max({primary(source, values)}.numel(), 1)"
+    begin, end = source.whole_span(call)
+    edits = made.add_argument('reduction="sum"')
+    edits.append(Edit(source.path, end, end, f" / {count}"))
+    yield Candidate(
+        "sum_over_count",
+        "the mean of nothing is 0 / 0: the sum is divided by the count, or by 1.",
+        edits,
+        compare=_comparison(case, name, ignored is not None, index, count, begin, end),
+    )
+
+
+def _comparison(case, name, has_index, index, count, begin, end) -> Comparison | None:
+    """By the function of the module: what is compared is what it computes."""
+    prefix, missing = functional(case.source)
+    if missing:
+        return None
+    given = ", ".join(argument(case.source, a.value) for a in case.node.args)
+    given += f", ignore_index={index}" if has_index else ""
+    before = f"{prefix}.{name}({given})"
+    after = f'{prefix}.{name}({given}, reduction="sum") / {count}'
+    return Comparison(case.source.path, begin, end, before, after)
+
+
+def _constructor(case: Case, name: str) -> Operation | None:
+    """Where the module is made, if it is called at one place only."""
+    found, calls = [], 0
+    for source in case.sources:
+        calls += sum(dotted(n.func) == name for n in source.nodes() if isinstance(n, cst.Call))
+        found += _made(source, name)
+    return found[0] if name and len(found) == 1 and calls == 1 else None
+
+
+def _made(source: SourceFile, name: str) -> Iterator[Operation]:
+    for node in source.nodes():
+        if isinstance(node, cst.Assign) and dotted(node.targets[0].target) == name:
+            made = read(source, node.value)
+            if made is not None and made.name in {**OVER_TARGETS, **OVER_ELEMENTS}:
+                yield made

@@ -1,0 +1,43 @@
+"""0 * inf: masks by multiplication, p * log p."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.operation import argument, primary, read
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    operation = case.operation
+    if operation is None or operation.name != "mul" or len(operation.operands) != 2:
+        return
+    if operation.in_place:
+        return
+    source = case.source
+    for one, other in (operation.operands, operation.operands[::-1]):
+        log = read(source, other)
+        if log is not None and log.name == "log" and log.operands:
+            code = f"torch.xlogy({argument(source, one)}, {argument(source, log.operands[0])})"
+            why = "0 * log(0) is NaN; xlogy gives its limit, 0."
+            yield Candidate("xlogy", why, [source.edit(operation.node, code)])
+    zero = _zero(case)
+    if zero is None:
+        return
+    mask, value = operation.operands[zero], operation.operands[1 - zero]
+    m, v = primary(source, mask), primary(source, value)
+    parts = [m, f"{v}.masked_fill({m} == 0, 0.0)"]
+    if zero == 1:
+        parts.reverse()
+    why = "a mask by multiplication keeps 0 * inf: what is masked is filled first."
+    yield Candidate("masked_fill", why, [source.edit(operation.node, f"({' * '.join(parts)})")])
+
+
+def _zero(case: Case) -> int | None:
+    """Which operand is 0 where it failed."""
+    for i, name in enumerate(("self", "other")):
+        facts = case.input(name)
+        if facts is not None and facts["at_index"] and facts["at_index"][0] == 0:
+            return i
+    return None

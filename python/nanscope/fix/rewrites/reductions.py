@@ -1,0 +1,106 @@
+"""Reductions over nothing: a mean of no elements, a loss whose targets are all ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.operation import Operation, argument, primary
+
+ELEMENTWISE = {
+    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "kl_div",
+}  # fmt: skip
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    operation = case.operation
+    if operation is None or not operation.operands:
+        return
+    if operation.name in ("var", "std", "var_mean", "std_mean"):
+        yield from _unbiased(case, operation)
+    elif operation.name in ("cross_entropy", "nll_loss"):
+        yield from _ignored(case, operation)
+    elif operation.name in ELEMENTWISE and "reduction" not in operation.keywords:
+        inner = primary(case.source, operation.operands[0])
+        edits = operation.add_argument('reduction="sum"')
+        end = case.source.whole_span(operation.node)[1]
+        edits.append(type(edits[0])(case.source.path, end, end, f" / max({inner}.numel(), 1)"))
+        yield _sum_over_count(edits)
+    elif operation.name == "mean":
+        yield from _mean(case, operation)
+
+
+def _unbiased(case: Case, operation: Operation) -> Iterator[Candidate]:
+    if {"unbiased", "correction"} & set(operation.keywords):
+        return
+    count = _count(case, operation)
+    if count is not None:
+        yield Candidate(
+            "correction_by_count",
+            "one element has no unbiased variance (it divides by n - 1 = 0): there, and only "
+            "there, the biased one is taken.",
+            operation.add_argument(f"correction=min(1, {count} - 1)"),
+        )
+    yield Candidate(
+        "biased_variance",
+        "one element has no unbiased variance (it divides by n - 1 = 0): the biased one is 0.",
+        operation.add_argument("unbiased=False"),
+    )
+
+
+def _count(case: Case, operation: Operation) -> str | None:
+    """How many elements go into one result, as one would write it."""
+    inner = primary(case.source, operation.operands[0])
+    dim = operation.argument(1, "dim")
+    if dim is None:
+        return f"{inner}.numel()"
+    if isinstance(dim, cst.Integer | cst.UnaryOperation):
+        return f"{inner}.shape[{case.source.code(dim)}]"
+    return None
+
+
+def _ignored(case: Case, operation: Operation) -> Iterator[Candidate]:
+    if {"reduction", "weight", "label_smoothing"} & set(operation.keywords):
+        return
+    target = operation.argument(1, "target")
+    if target is None or len(operation.operands) > 2:
+        return
+    ignored = operation.keywords.get("ignore_index")
+    index = case.source.code(ignored) if ignored is not None else "-100"
+    inner = primary(case.source, target)
+    edits = operation.add_argument('reduction="sum"')
+    begin, end = case.source.whole_span(operation.node)
+    make = type(edits[0])
+    count = f" / ({argument(case.source, target)} != {index}).sum().clamp(min=1)"
+    if ignored is None:
+        count = f" / ({inner} != -100).sum().clamp(min=1)"
+    edits.append(make(case.source.path, end, end, count))
+    parent = case.source.parent(operation.node)
+    if isinstance(parent, cst.BinaryOperation | cst.Attribute | cst.UnaryOperation | cst.Subscript):
+        edits = [make(case.source.path, begin, begin, "("), *edits]
+        edits[-1] = make(case.source.path, end, end, count + ")")
+    yield _sum_over_count(edits)
+
+
+def _mean(case: Case, operation: Operation) -> Iterator[Candidate]:
+    source = case.source
+    inner = primary(source, operation.operands[0])
+    rest = [a for a in operation.node.args]
+    if operation.form == "function":
+        rest = rest[1:]
+    if rest or operation.in_place:
+        return
+    code = f"({inner}.sum() / max({inner}.numel(), 1))"
+    yield _sum_over_count([source.edit(operation.node, code)])
+
+
+def _sum_over_count(edits) -> Candidate:
+    return Candidate(
+        "sum_over_count",
+        "the mean of nothing is 0 / 0: the sum is divided by the count, or by 1.",
+        edits,
+    )

@@ -1,0 +1,52 @@
+"""Square roots and powers: of a negative number, or with an infinite slope at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case, written
+from nanscope.fix.operation import Operation, added
+from nanscope.fix.rewrites import norms
+
+UNDER_ROOT = {"float64": 1e-24, "float32": 1e-12, "float16": 1e-7, "bfloat16": 1e-12}
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    operation = case.operation
+    if (
+        operation is None
+        or operation.name not in ("sqrt", "rsqrt", "pow")
+        or not operation.operands
+    ):
+        return
+    if case.backward:
+        yield from norms.as_vector_norm(case, operation)
+    base = operation.operands[0]
+    facts = case.input("self", "saved self")
+    at_zero = case.backward and not (facts and facts["negatives"])
+    leasts = [UNDER_ROOT[case.dtype], case.small(facts)] if at_zero else [case.small(facts)]
+    if operation.name == "pow":
+        leasts = [case.small(facts), 1e-6]
+    shown = f"`{' '.join(case.source.bare(base).split())}`"
+    why = "its root has an infinite slope there" if at_zero else "its root is NaN there"
+    if operation.name == "pow":
+        why = "the power (or its slope) is not finite there"
+    state = "0" if at_zero else "0 or less"
+    for least in dict.fromkeys(leasts):
+        yield Candidate(
+            f"clamp_before_{'pow' if operation.name == 'pow' else 'sqrt'}",
+            f"{shown} can be {state}, and {why}; it is kept at {written(least)} or more.",
+            operation.wrap(base, f"clamp(min={written(least)})"),
+        )
+    if at_zero and operation.name != "pow":
+        yield _added(case, operation, written(UNDER_ROOT[case.dtype]))
+
+
+def _added(case: Case, operation: Operation, eps: str) -> Candidate:
+    base = operation.operands[0]
+    return Candidate(
+        "eps_inside_sqrt",
+        "the root has an infinite slope at 0: a small number is added inside.",
+        added(case.source, base, eps),
+    )

@@ -1,0 +1,126 @@
+"""Training that diverges: clipping, and a lower learning rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case, written
+from nanscope.fix.operation import Operation, dotted, is_module, read
+from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
+from nanscope.fix.source_file import Edit, SourceFile
+
+DEFAULT_RATE = {"SGD": 1e-3, "Adam": 1e-3, "AdamW": 1e-3, "RMSprop": 1e-2, "Adagrad": 1e-2}
+OPTIMIZERS = {
+    *DEFAULT_RATE, "Adamax", "NAdam", "RAdam", "Adadelta", "ASGD", "Rprop", "LBFGS", "SparseAdam",
+}  # fmt: skip
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    exploding = case.cause == "exploding_gradients"
+    lower, clipped = list(_lower_rates(case)), list(_clipping(case))
+    yield from (*clipped, *lower) if exploding else (*lower, *clipped)
+
+
+def optimizers(case: Case) -> Iterator[tuple[SourceFile, Operation]]:
+    """Where the program makes its optimizers."""
+    for source in case.sources:
+        for node in source.nodes():
+            made = read(source, node) if isinstance(node, cst.Call) else None
+            if made is not None and made.form == "function" and made.name in OPTIMIZERS:
+                yield source, made
+
+
+def _lower_rates(case: Case) -> Iterator[Candidate]:
+    found = [(s, m, r) for s, m in optimizers(case) if (r := _rate(s, m)) is not None]
+    by_hand = list(_rates_by_hand(case)) if not found else []
+    for divisor in (10, 100, 1000, 10000):
+        edits = []
+        for source, _, (node, value) in found:
+            edits.append(source.edit(node, written(value / divisor)))
+        for source, node, value in by_hand:
+            edits.append(source.edit(node, written(value / divisor)))
+        if edits:
+            yield Candidate(
+                "lower_learning_rate",
+                f"the training diverges at this learning rate: it is divided by {divisor}.",
+                edits,
+                changes_training=True,
+            )
+
+
+def _rate(source: SourceFile, made: Operation) -> tuple[cst.BaseExpression, float] | None:
+    node = made.argument(1, "lr")
+    return _literal(source, node)
+
+
+def _literal(source: SourceFile, node) -> tuple[cst.BaseExpression, float] | None:
+    """A number, or a name that is given one once in this file."""
+    if isinstance(node, cst.Float | cst.Integer):
+        return node, float(node.value)
+    name = node.value if isinstance(node, cst.Name) else dotted(node).rpartition(".")[2]
+    values = []
+    for other in source.nodes():
+        if isinstance(other, cst.Assign) and dotted(other.targets[0].target).endswith(name):
+            values.append(other.value)
+        elif isinstance(other, cst.Param) and other.name.value == name and other.default:
+            values.append(other.default)
+    numbers = [v for v in values if isinstance(v, cst.Float | cst.Integer)]
+    if not name or len(numbers) != 1:
+        return None
+    return numbers[0], float(numbers[0].value)
+
+
+def _rates_by_hand(case: Case) -> Iterator[tuple[SourceFile, cst.BaseExpression, float]]:
+    for source in case.sources:
+        for name in ("lr", "learning_rate", "LR", "step_size", "eta"):
+            found = _literal(source, cst.Name(name))
+            if found is not None:
+                yield source, *found
+                return
+
+
+def _clipping(case: Case) -> Iterator[Candidate]:
+    """clip_grad_norm_ in front of the step of each optimizer."""
+    edits, names = [], dict(_targets(case))
+    for source in case.sources:
+        for node in source.nodes():
+            if not isinstance(node, cst.Call) or not dotted(node.func).endswith(".step"):
+                continue
+            name = dotted(node.func).removesuffix(".step")
+            statement = statement_of(source, node)
+            if name not in names or statement is None or is_module(source, node.func):
+                continue
+            begin = source.span(statement)[0]
+            small = next(s for s in statement.body if _holds(source, s, node))
+            if small is not statement.body[0]:
+                begin = source.span(small)[0]
+            clip = (
+                "torch.nn.utils.clip_grad_norm_("
+                f'[p for group in {name}.param_groups for p in group["params"]], max_norm=1.0)'
+            )
+            at_start = starts_line(source, statement) and begin == source.span(statement)[0]
+            gap = f"{source.newline}{indentation(source, statement)}" if at_start else "; "
+            edits.append(Edit(source.path, begin, begin, clip + gap))
+    if edits:
+        yield Candidate(
+            "clip_gradients",
+            "gradients grow without bound: their norm is kept at 1 before each step.",
+            edits,
+            changes_training=True,
+        )
+
+
+def _targets(case: Case) -> Iterator[tuple[str, Operation]]:
+    """Names of optimizers."""
+    for source, made in optimizers(case):
+        parent = source.parent(made.node)
+        if isinstance(parent, cst.Assign):
+            yield dotted(parent.targets[0].target), made
+
+
+def _holds(source: SourceFile, node: cst.CSTNode, inner: cst.CSTNode) -> bool:
+    (a, b), (c, d) = source.span(node), source.span(inner)
+    return a <= c and d <= b

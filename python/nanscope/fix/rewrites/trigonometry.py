@@ -1,0 +1,47 @@
+"""acos, asin, atanh, acosh on or beyond the edge of their domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.operation import read
+from nanscope.fix.source_file import Edit
+
+EDGE = {"float64": "1e-12", "float32": "1e-7", "float16": "1e-3", "bfloat16": "1e-2"}
+SAME = {"arccos": "acos", "arcsin": "asin", "arctanh": "atanh", "arccosh": "acosh"}
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    operation = case.operation
+    name = SAME.get(operation.name, operation.name) if operation is not None else ""
+    if name not in ("acos", "asin", "atanh", "acosh") or not operation.operands:
+        return
+    operand, edge = operation.operands[0], EDGE[case.dtype]
+    shown = f"`{' '.join(case.source.bare(operand).split())}`"
+    inside = f"-1 + {edge}, 1 - {edge}"
+    choices = [("-1.0, 1.0", "by rounding"), (inside, "where its slope is infinite")]
+    if name == "acosh":
+        choices = [("min=1.0", "by rounding"), (f"min=1 + {edge}", "where its slope is infinite")]
+    if case.backward or name == "atanh":
+        choices = choices[1:]
+    for bounds, how in choices:
+        edits = _bounds_of_clamp(case, operand, bounds)
+        yield Candidate(
+            f"clamp_before_{name}",
+            f"{shown} reaches the edge of the domain of {name}, {how}: it is kept inside.",
+            edits or operation.wrap(operand, f"clamp({bounds})"),
+        )
+
+
+def _bounds_of_clamp(case: Case, operand: cst.BaseExpression, bounds: str) -> list[Edit]:
+    """`x.clamp(-1, 1)` is there already: its bounds are drawn in."""
+    clamp = read(case.source, operand)
+    if clamp is None or clamp.name != "clamp" or clamp.form != "method" or not clamp.node.args:
+        return []
+    begin = case.source.span(clamp.node.args[0])[0]
+    end = case.source.span(clamp.node.args[-1])[1]
+    return [Edit(case.source.path, begin, end, bounds)]

@@ -1,0 +1,23 @@
+"""What hides the fault; proposed last, and called by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.operation import append
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    if not isinstance(case.node, cst.BaseExpression) or case.backward:
+        return
+    bound = "1e4"
+    yield Candidate(
+        "replace_not_finite",
+        "what is not finite is replaced by 0, or by a large number: the fault itself stays.",
+        append(case.source, case.node, f".nan_to_num(0.0, posinf={bound}, neginf=-{bound})"),
+        workaround=True,
+    )

@@ -1,0 +1,84 @@
+"""Proposals for a piece of source in which «the failing expression» is marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nanscope.fix import instrument, propose
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+
+NAME = "train.py"
+
+
+def tensor(argument: str = "self", **facts: object) -> dict:
+    usual = {
+        "name": "x", "dtype": "float32", "shape": [4], "min": 0.0, "max": 3.5, "mean": 1.3,
+        "zeros": 1, "negatives": 0, "subnormals": 0, "nan": 0, "pos_inf": 0, "neg_inf": 0,
+        "at_index": [0.0], "argument": argument,
+    }  # fmt: skip
+    return usual | facts
+
+
+def case_of(
+    folder: Path,
+    marked: str,
+    cause: str,
+    *inputs: dict,
+    phase: str = "forward",
+    library: str | None = None,
+) -> Case:
+    data = marked.encode()
+    begin, end = data.index("«".encode()), data.index("»".encode())
+    before = data[:begin].decode()
+    code = data[begin + 2 : end].decode()
+    text = marked.replace("«", "").replace("»", "")
+    (folder / NAME).write_bytes(text.encode())
+    lines = before.replace("\r\n", "\n").split("\n")
+    inside = code.replace("\r\n", "\n").split("\n")
+    site = {
+        "file": NAME,
+        "line": len(lines),
+        "end_line": len(lines) + len(inside) - 1,
+        "col": len(lines[-1]),
+        "end_col": len(inside[-1]) + (len(lines[-1]) if len(inside) == 1 else 0),
+        "code": code.replace("\r\n", "\n"),
+        "function": "f",
+    }
+    origin = {
+        "phase": phase, "site": site, "stack": [], "indices": [[0]],
+        "library_site": {"file": library, "line": 1} if library else None,
+    }  # fmt: skip
+    finding = {
+        "origin": origin,
+        "cause": {"id": cause},
+        "inputs": list(inputs) or [tensor()],
+        "outputs": [],
+        "chain": [],
+    }
+    return Case(finding, {}, str(folder), NAME)
+
+
+def patched(case: Case, candidate: Candidate) -> str:
+    files = instrument.patched(case.files, candidate)
+    (only,) = files.values()
+    return only.data.decode()
+
+
+def proposals(folder: Path, marked: str, cause: str, *inputs: dict, **more) -> dict[str, str]:
+    """The patched text of the first candidate of each kind."""
+    case = case_of(folder, marked, cause, *inputs, **more)
+    found: dict[str, str] = {}
+    for candidate in propose.candidates(case):
+        found.setdefault(candidate.id, patched(case, candidate))
+        instrument.measuring(case, candidate)
+    return found
+
+
+def first(folder: Path, marked: str, cause: str, *inputs: dict, **more) -> str:
+    """The patched text of the best candidate."""
+    case = case_of(folder, marked, cause, *inputs, **more)
+    best = propose.candidates(case)[0]
+    for source in instrument.measuring(case, best).values():
+        compile(source.data, source.path, "exec")
+    return patched(case, best)
