@@ -243,7 +243,9 @@ void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
 
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (sentinel_looks()) {
-    const Alarm alarm = look_at_step_end(parameters_of(optimizer), tensors_of_state(optimizer));
+    const Alarm alarm = look_behind_step_due() ? look_at_step_end(parameters_of(optimizer),
+                                                                  tensors_of_state(optimizer))
+                                               : look_at_step_end({}, {});
     answer(alarm);
     if (!watching) {
       step_looked_at();

@@ -53,6 +53,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostNodes = 100'000;
+constexpr std::int64_t kStepsBetween = 8;
 constexpr std::int64_t kSmall = 4096;  // elements that are looked at whatever their version says
 
 struct Buffer {
@@ -188,7 +189,7 @@ const SentinelCounts& sentinel_counts() noexcept { return looks().counts; }
 Unsettled sentinel_unsettled() {
   Unsettled told = looks().unsettled;
   for (const at::Tensor& leaf : Watcher::get().world.live_leaves())
-    told.gradient |= leaf.is_leaf() && is_bad(leaf.grad());
+    told.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
   for (const WeakTensor& leaf : looks().leaves) {
     if (auto strong = leaf.lock()) told.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
   }
@@ -245,12 +246,17 @@ Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped
   return {};
 }
 
+bool look_behind_step_due() noexcept {
+  const std::int64_t steps = looks().counts.steps;
+  return steps < kStepsBetween || steps % kStepsBetween == 0 || snapshot_due();
+}
+
 Alarm look_at_step_end(const std::vector<at::Tensor>& parameters,
                        const std::vector<at::Tensor>& state) {
   ++looks().counts.moments;
   if (any_bad(parameters)) return "a parameter";
   if (any_bad(state)) return "the optimizer's state";
-  if (any_buffer_turned_bad()) return "a buffer";
+  if (look_behind_step_due() && any_buffer_turned_bad()) return "a buffer";
   return {};
 }
 

@@ -57,6 +57,9 @@ void end_looks() noexcept;
 [[nodiscard]] Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots);
 [[nodiscard]] Alarm look_at_backward_end(bool accumulated);
 [[nodiscard]] Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped);
+// A parameter that went bad shows in the next loss: what is behind a step is looked at after the
+// first ones, then every eighth time, and before a snapshot is taken.
+[[nodiscard]] bool look_behind_step_due() noexcept;
 [[nodiscard]] Alarm look_at_step_end(const std::vector<at::Tensor>& parameters,
                                      const std::vector<at::Tensor>& state);
 // The step is over, and all is well.

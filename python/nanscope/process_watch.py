@@ -136,6 +136,8 @@ class Watch:
                 say(f"nanscope could not tell what it found, a fault of its own: {error!r}")
             found = self.adapter is not None and self._error_found()
             self.status = ERROR_FOUND if found and not self.settings.is_child else None
+        if self.sentinel is not None and self.sentinel.replay is not None:
+            REAL_EXIT(1)  # it could not tell, and is not to run the program's atexit
         self.judged = True
         _core.no_last_words()
         return self.status

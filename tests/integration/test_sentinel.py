@@ -104,6 +104,18 @@ def test_the_origin_is_that_of_the_exact_watch(name: str, tmp_path: Path) -> Non
     assert "bit-equal" in seen.err or "no loss to compare" in seen.err
 
 
+INNOCENT = sorted((ROOT / "tests" / "innocent").glob("*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", INNOCENT, ids=lambda path: path.stem)
+def test_innocent_programs_are_left_alone(program: Path, tmp_path: Path) -> None:
+    seen = sentinel(program, tmp_path)
+    plain = run_plain(program, tmp_path)
+    assert seen.first("error") is None, seen.err
+    assert (seen.status, seen.out) == (plain.returncode, plain.stdout)
+
+
 def test_a_late_fault_is_found_from_a_snapshot(tmp_path: Path) -> None:
     seen = sentinel(training(steps=400, bad=300), tmp_path, "--snapshot-every", "0.01")
     origin = seen.error["origin"]

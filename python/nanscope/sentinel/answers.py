@@ -49,6 +49,12 @@ class Answer:
         findings = self.report["findings"]
         return next((f for f in findings if f["level"] == "error"), None)
 
+    def ended(self, kind: str) -> None:
+        """The run went on after its error, and has ended by now."""
+        if self.report["program"]["ended"] != kind:
+            self.report["program"]["ended"] = kind
+            self.told["json"] = json.dumps(self.report, indent=2, ensure_ascii=False) + "\n"
+
     def reached(self, moment: int) -> bool:
         """A replay that ended before has nothing to say, unless it is an error."""
         return self.error is not None or self.told["moments"] >= moment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from nanscope import _core, held
-from nanscope.ending import REAL_EXIT, Ending
+from nanscope.ending import Ending
 from nanscope.sentinel.end import suspicion
 from nanscope.sentinel.looks import Sentinel
 from nanscope.stopping import STOPPED, Stopping, sentence_of
@@ -109,10 +109,7 @@ class RunSentinel:
     def judged(self, told: dict, raised: held.Raised | None) -> None:
         """A replay came to the end of the program."""
         if self.replay is not None:
-            try:
-                self.replay.send(told, raised.text if raised is not None else "")
-            finally:
-                REAL_EXIT(1)
+            self.replay.send(told, raised.text if raised is not None else "")
 
     # ---------------------------------------------------------------- answers
     def exception_for_answer(self, answer: Answer) -> BaseException | None:
@@ -147,6 +144,15 @@ class RunSentinel:
             answer.told["capture"] = path
         except OSError as error:
             answer.told["complaints"] = [f"{path} could not be written: {error.strerror}."]
+        if self.settings.is_child:
+            self._tell_the_run(answer.told["capture"] or "-")
+
+    def _tell_the_run(self, capture: str) -> None:
+        try:
+            with open(self.settings.news, "ab", buffering=0) as news:
+                news.write(f"{os.getpid()} {capture}\n".encode("utf-8", "surrogateescape"))
+        except OSError:
+            pass  # the run is gone; the capture is there
 
     # ---------------------------------------------------------------- the end
     def error_found(self) -> bool:
@@ -171,6 +177,7 @@ class RunSentinel:
                 self._write_capture(answer)
         else:
             answer = sentinel.answer
+            answer.ended(ending.kind)
         self.adapter.take_over()
         sentinel.end()
         return answer.told if answer is not None else None
