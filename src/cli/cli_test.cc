@@ -66,7 +66,7 @@ TEST_F(CommandLine, HelpAndVersion) {
   EXPECT_EQ(call({"-h"}).status, 0);
   EXPECT_EQ(call({"--help"}).out, call({"-h"}).out);
   EXPECT_EQ(call({"--version"}).out, std::string("nanscope ") + version() + "\n");
-  for (const char* verb : {"run", "show", "dump", "explain", "doctor"}) {
+  for (const char* verb : {"run", "fix", "show", "dump", "explain", "doctor"}) {
     const Outcome help = call({verb, "-h"});
     EXPECT_EQ(help.status, 0) << verb;
     EXPECT_TRUE(help.out.starts_with(std::string("usage: nanscope ") + verb)) << help.out;

@@ -53,7 +53,7 @@ def test_eps_has_the_scale_of_the_divisor(tmp_path):
     found = body(tmp_path, "y = «x / x.abs().mean()»", "division_by_zero", SIZES)
     assert found == "y = x / x.abs().mean().clamp(min=1e-8)"
     small = tensor("other", mean=2e-6)
-    assert "clamp(min=1e-14)" in body(tmp_path, "y = «x / d»", "division_by_zero", small)
+    assert "clamp(min=1e-12)" in body(tmp_path, "y = «x / d»", "division_by_zero", small)
     half = tensor("other", dtype="float16", mean=0.4)
     assert "clamp(min=1e-4)" in body(tmp_path, "y = «x / d»", "division_by_zero", half)
 
@@ -99,7 +99,7 @@ def test_a_byte_order_mark_survives(tmp_path):
         ("y = «F.softmax(x, dim=1).log()»", "y = torch.log_softmax(x, dim=1)"),
         ("p = x.softmax(1)\ny = «p.log()»", "p = x.softmax(1)\ny = torch.log_softmax(x, dim=1)"),
         ("y = «torch.log(torch.sigmoid(x))»", "y = F.logsigmoid(x)"),
-        ("y = «torch.log(1 - torch.sigmoid(x))»", "y = F.logsigmoid(-(x))"),
+        ("y = «torch.log(1 - torch.sigmoid(x))»", "y = F.logsigmoid(-x)"),
         ("y = «torch.log(x.exp().sum(1))»", "y = torch.logsumexp(x, dim=1)"),
         (
             "y = (x\n     .abs()  # size\n     .«log()»)",
@@ -206,7 +206,7 @@ def test_zero_times_infinity(tmp_path):
     assert body(tmp_path, "h = «p * torch.log(p)»", "zero_times_inf") == "h = torch.xlogy(p, p)"
     mask = tensor("other", at_index=[0.0])
     found = body(tmp_path, "h = «x * mask»", "zero_times_inf", mask)
-    assert found == "h = (x.masked_fill(mask == 0, 0.0) * mask)"
+    assert found == "h = x.masked_fill(mask == 0, 0.0) * mask"
 
 
 # -------------------------------------------------------------------------- reductions
@@ -218,7 +218,7 @@ def test_zero_times_infinity(tmp_path):
          "/ (t != -1).sum().clamp(min=1)"),
         ("l = l + «F.cross_entropy(z, t)»",
          'l = l + (F.cross_entropy(z, t, reduction="sum") / (t != -100).sum().clamp(min=1))'),
-        ("m = «x[k].mean()»", "m = (x[k].sum() / max(x[k].numel(), 1))"),
+        ("m = «x[k].mean()»", "m = x[k].sum() / max(x[k].numel(), 1)"),
         ("v = «torch.var(x, dim=(2, 3), keepdim=True)»",
          "v = torch.var(x, dim=(2, 3), keepdim=True, unbiased=False)"),
         ("v = «x.std()»", "v = x.std(correction=min(1, x.numel() - 1))"),

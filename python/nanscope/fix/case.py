@@ -16,7 +16,6 @@ from nanscope.fix.source_file import SourceFile
 NARROW = ("float16", "bfloat16")
 # Small beside values of order one, and its reciprocal still far from the end of the type.
 SMALL = {"float64": 1e-12, "float32": 1e-8, "float16": 1e-4, "bfloat16": 1e-6}
-TINY = {"float64": 2.3e-308, "float32": 1.2e-38, "float16": 6.2e-5, "bfloat16": 1.2e-38}
 LARGEST = {"float64": 1.7e308, "float32": 3.4e38, "float16": 65504.0, "bfloat16": 3.3e38}
 
 
@@ -107,7 +106,7 @@ class Case:
         mean = abs(_number(tensor["mean"])) if tensor else 0.0
         if self.dtype == "float16" or not 0 < mean < 1:
             return base
-        return max(10.0 ** round(math.log10(base * mean)), TINY[self.dtype] * 1e3)
+        return max(10.0 ** round(math.log10(base * mean)), base * 1e-4)
 
 
 def _number(value: object) -> float:

@@ -107,7 +107,7 @@ def main() -> None:
             sys.exit(NOT_STARTED)
     overlay = Overlay({path: bytes.fromhex(data) for path, data in plan["overlay"].items()})
     overlay.install()
-    probe = Probe(plan["widens"])
+    probe = Probe(plan["widens"], plan["second_order"])
     sys.modules["builtins"].__nanscope__ = probe
     recorder = Recorder(plan["steps_after"], plan["last_step"], plan["stop_at_error"])
     settings = Settings(**plan["settings"])

@@ -29,6 +29,10 @@ AUGMENTED = {
     cst.PowerAssign: "pow",
 }
 SAME = {"true_divide": "div", "divide": "div", "multiply": "mul", "subtract": "sub"}
+LOOSE = (
+    cst.Arg, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.Element, cst.Expr, cst.GeneratorExp,
+    cst.Lambda, cst.ListComp, cst.NamedExpr, cst.Return, cst.SetComp,
+)  # fmt: skip
 PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.List, cst.Tuple)
 
 
@@ -83,9 +87,12 @@ def append(source: SourceFile, node: cst.BaseExpression, suffix: str) -> list[Ed
 
 def added(source: SourceFile, node: cst.BaseExpression, number: str) -> list[Edit]:
     """`+ number`, in brackets unless it stands alone."""
-    alone = isinstance(source.parent(node), cst.Arg | cst.AugAssign | cst.Assign)
-    code = f"{source.bare(node)} + {number}"
-    return [source.edit(node, code if alone else f"({code})")]
+    return [source.edit(node, alone(source, node, f"{source.bare(node)} + {number}"))]
+
+
+def alone(source: SourceFile, node: cst.BaseExpression, code: str) -> str:
+    """An operation in the place of a node: in brackets unless nothing there binds tighter."""
+    return code if isinstance(source.parent(node), LOOSE) else f"({code})"
 
 
 def is_primary(node: cst.CSTNode) -> bool:

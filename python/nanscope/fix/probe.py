@@ -59,7 +59,8 @@ class Place:
 class Probe:
     """`__nanscope__` in the program."""
 
-    def __init__(self, widens: bool) -> None:
+    def __init__(self, widens: bool, second_order: bool) -> None:
+        self.second_order = second_order  # the fault was in backward: look at its slope too
         self.places: dict[int, Place] = {}
         self.widens = widens
         self.adapter: ModuleType | None = None
@@ -115,6 +116,9 @@ class Probe:
         slopes = _gradients(before, common), _gradients(after, common)
         bad = ~torch.isfinite(before)
         spoiled = [~torch.isfinite(g) for g in slopes[0] if g is not None]
+        if self.second_order and not any(bool(s.any()) for s in spoiled):
+            again = _second_gradients(before, common)
+            spoiled = [~torch.isfinite(g) for g in again if g is not None]
         if bool(bad.any()) or any(bool(s.any()) for s in spoiled):
             place.met += 1
         if before.shape != after.shape:
@@ -176,15 +180,41 @@ def _copies(values) -> list:
     return [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
 
 
+def _differentiable(values) -> list:
+    import torch
+
+    return [
+        v
+        for v in values
+        if isinstance(v, torch.Tensor) and v.requires_grad and v.is_floating_point()
+    ]
+
+
+def _second_gradients(result, common) -> list:
+    """Of a program that differentiates twice; none where the expression cannot be."""
+    import torch
+
+    inputs = _differentiable(common)
+    if not inputs or not result.requires_grad:
+        return []
+    try:
+        once = torch.autograd.grad(
+            result, inputs, torch.ones_like(result), create_graph=True, allow_unused=True
+        )
+        slopes = [g for g in once if g is not None and g.requires_grad]
+        if not slopes:
+            return []
+        total = sum(g.sum() for g in slopes)
+        return list(torch.autograd.grad(total, inputs, allow_unused=True))
+    except RuntimeError:
+        return []
+
+
 def _gradients(result, common) -> list:
     """Of the sum of the result, for each of the values that can have one."""
     import torch
 
-    inputs = [
-        v
-        for v in common
-        if isinstance(v, torch.Tensor) and v.requires_grad and v.is_floating_point()
-    ]
+    inputs = _differentiable(common)
     if not inputs or not result.requires_grad or not torch.is_grad_enabled():
         return [None] * len(inputs)
     ones = torch.ones_like(result)

@@ -82,13 +82,21 @@ class Runner:
         last_step: int | None = None,
         stop_at_error: bool = False,
         widens: bool = False,
+        second_order: bool = False,
     ) -> Run:
         """`texts`: the files that are other than on disk. The first run speaks to the terminal."""
         self.count += 1
         folder = self._copy() if self.copied and not self.protected else None
         if folder is not None:
             texts = texts | {copies.moved(p, os.getcwd(), folder): d for p, d in texts.items()}
-        plan, answer = self._plan(texts, folder, last_step, stop_at_error, widens)
+        plan, answer = self._plan(
+            texts,
+            folder,
+            last_step=last_step,
+            stop_at_error=stop_at_error,
+            widens=widens,
+            second_order=second_order,
+        )
         if self._input is None:
             self._input = _Input(self.exchange)
         environment = {**os.environ, **({} if first else REPEAT)}
@@ -131,7 +139,7 @@ class Runner:
         copies.copy(os.getcwd(), folder, self.exchange)
         return folder
 
-    def _plan(self, texts, folder, last_step, stop_at_error, widens) -> tuple[str, str]:
+    def _plan(self, texts, folder, **how: object) -> tuple[str, str]:
         path = os.path.join(self.exchange, f"plan-{self.count}.json")
         answer = os.path.join(self.exchange, f"answer-{self.count}.json")
         target = self.target
@@ -147,9 +155,7 @@ class Runner:
             "overlay": {name: data.hex() for name, data in texts.items()},
             "answer": answer,
             "steps_after": self.steps_after,
-            "last_step": last_step,
-            "stop_at_error": stop_at_error,
-            "widens": widens,
+            **how,
             "launcher": sys.orig_argv[0],
             "settings": {
                 "argv": [*(["-m"] if self.kind == "module" else []), self.target, *self.args],

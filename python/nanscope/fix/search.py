@@ -109,7 +109,14 @@ class Search:
     def _try(self, case: Case, candidate: Candidate, baseline: Run) -> Tried:
         texts = {path: source.data for path, source in self.files.items()}
         texts |= {p: s.data for p, s in instrument.measuring(case, candidate).items()}
-        run = self._repeat(texts, candidate.id, self._limit(baseline), True, candidate.widens)
+        run = self._repeat(
+            texts,
+            candidate.id,
+            last_step=self._limit(baseline),
+            stop_at_error=True,
+            widens=candidate.widens,
+            second_order=case.backward,
+        )
         judgement = judge(case.finding, candidate, baseline, run)
         if judgement.status == "failed" and judgement.losses_same is False:
             if not self._is_deterministic(baseline):
@@ -121,10 +128,10 @@ class Search:
         at = baseline.answer["step_of_error"]
         return None if at is None else at + 1 + self.runner.steps_after
 
-    def _repeat(self, texts, what: str, last_step=None, stop=False, widens=False) -> Run:
+    def _repeat(self, texts: dict[str, bytes], what: str, **how: object) -> Run:
         self.budget.runs -= 1
         self.say(f"run {self.runner.count + 1}: {what}")
-        return self.runner.run(texts, last_step=last_step, stop_at_error=stop, widens=widens)
+        return self.runner.run(texts, **how)
 
     def _is_deterministic(self, baseline: Run) -> bool:
         if self._deterministic is None:
@@ -149,7 +156,8 @@ class Search:
         """The very text that is proposed, without our measuring calls, once more."""
         if not self.budget.left():
             return True
-        run = self._repeat(self._texts(), "the patch as it is", self._limit(baseline), True)
+        last = self._limit(baseline)
+        run = self._repeat(self._texts(), "the patch as it is", last_step=last, stop_at_error=True)
         problem = "the run without measuring did not end"
         if run.answer is not None and run.error is None:
             ended = run.answer["ended"] != "exception"

@@ -75,6 +75,8 @@ def _clamp(case: Case, operation: Operation, divisor, least: str, why: str) -> C
 
 def _counts(facts: dict) -> bool:
     """Whole numbers from 0 up, as far as least, largest and mean tell."""
+    if facts["dtype"].startswith("int"):
+        return True
     least, largest, mean = facts["min"], facts["max"], facts["mean"]
     if least != 0 or largest is None or facts["subnormals"] or not 1 <= largest <= WHOLE:
         return False

@@ -9,7 +9,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case, written
 from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, argument, read
+from nanscope.fix.operation import Operation, argument, primary, read
 from nanscope.fix.rewrites.scope import value_of
 
 LOGARITHMS = {"log", "log2", "log10", "log1p", "xlogy"}
@@ -57,7 +57,7 @@ def _fused(case: Case, operation: Operation, operand: cst.BaseExpression) -> Ite
         sigmoid = read(source, value_of(source, inner.operands[1]))
         if sigmoid is not None and sigmoid.name == "sigmoid" and sigmoid.operands:
             prefix, more = functional(source)
-            code = f"{prefix}.logsigmoid(-({argument(source, sigmoid.operands[0])}))"
+            code = f"{prefix}.logsigmoid(-{primary(source, sigmoid.operands[0])})"
             why = "log(1 - sigmoid(x)) is logsigmoid(-x), which does not underflow."
             yield Candidate("logsigmoid", why, [source.edit(operation.node, code), *more])
     elif inner.name == "sum":

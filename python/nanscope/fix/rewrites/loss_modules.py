@@ -10,7 +10,8 @@ from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
 from nanscope.fix.operation import Operation, argument, dotted, primary, read
-from nanscope.fix.source_file import Edit, SourceFile
+from nanscope.fix.rewrites.reductions import divided
+from nanscope.fix.source_file import SourceFile
 
 OVER_TARGETS = {"CrossEntropyLoss": "cross_entropy", "NLLLoss": "nll_loss"}
 OVER_ELEMENTS = {
@@ -41,8 +42,8 @@ def propose(case: Case) -> Iterator[Candidate]:
         name = OVER_ELEMENTS[made.name]
         count = f"max({primary(source, values)}.numel(), 1)"
     begin, end = source.whole_span(call)
-    edits = made.add_argument('reduction="sum"')
-    edits.append(Edit(source.path, end, end, f" / {count}"))
+    called = read(source, call)
+    edits = [*made.add_argument('reduction="sum"'), *divided(called, count)]
     yield Candidate(
         "sum_over_count",
         "the mean of nothing is 0 / 0: the sum is divided by the count, or by 1.",

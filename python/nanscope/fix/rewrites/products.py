@@ -31,7 +31,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     if zero == 1:
         parts.reverse()
     why = "a mask by multiplication keeps 0 * inf: what is masked is filled first."
-    yield Candidate("masked_fill", why, [source.edit(operation.node, f"({' * '.join(parts)})")])
+    yield Candidate("masked_fill", why, [source.edit(operation.node, " * ".join(parts))])
 
 
 def _zero(case: Case) -> int | None:

@@ -8,7 +8,8 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, argument, primary
+from nanscope.fix.operation import LOOSE, Operation, alone, argument, primary
+from nanscope.fix.source_file import Edit
 
 ELEMENTWISE = {
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
@@ -27,9 +28,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     elif operation.name in ELEMENTWISE and "reduction" not in operation.keywords:
         inner = primary(case.source, operation.operands[0])
         edits = operation.add_argument('reduction="sum"')
-        end = case.source.whole_span(operation.node)[1]
-        edits.append(type(edits[0])(case.source.path, end, end, f" / max({inner}.numel(), 1)"))
-        yield _sum_over_count(edits)
+        yield _sum_over_count([*edits, *divided(operation, f"max({inner}.numel(), 1)")])
     elif operation.name == "mean":
         yield from _mean(case, operation)
 
@@ -71,19 +70,18 @@ def _ignored(case: Case, operation: Operation) -> Iterator[Candidate]:
         return
     ignored = operation.keywords.get("ignore_index")
     index = case.source.code(ignored) if ignored is not None else "-100"
-    inner = primary(case.source, target)
+    count = f"({argument(case.source, target)} != {index}).sum().clamp(min=1)"
     edits = operation.add_argument('reduction="sum"')
-    begin, end = case.source.whole_span(operation.node)
-    make = type(edits[0])
-    count = f" / ({argument(case.source, target)} != {index}).sum().clamp(min=1)"
-    if ignored is None:
-        count = f" / ({inner} != -100).sum().clamp(min=1)"
-    edits.append(make(case.source.path, end, end, count))
-    parent = case.source.parent(operation.node)
-    if isinstance(parent, cst.BinaryOperation | cst.Attribute | cst.UnaryOperation | cst.Subscript):
-        edits = [make(case.source.path, begin, begin, "("), *edits]
-        edits[-1] = make(case.source.path, end, end, count + ")")
-    yield _sum_over_count(edits)
+    yield _sum_over_count([*edits, *divided(operation, count)])
+
+
+def divided(operation: Operation, count: str) -> list[Edit]:
+    """The expression over a count, in brackets where it needs them."""
+    source, node = operation.source, operation.node
+    begin, end = source.whole_span(node)
+    if isinstance(source.parent(node), LOOSE):
+        return [Edit(source.path, end, end, f" / {count}")]
+    return [Edit(source.path, begin, begin, "("), Edit(source.path, end, end, f" / {count})")]
 
 
 def _mean(case: Case, operation: Operation) -> Iterator[Candidate]:
@@ -94,7 +92,7 @@ def _mean(case: Case, operation: Operation) -> Iterator[Candidate]:
         rest = rest[1:]
     if rest or operation.in_place:
         return
-    code = f"({inner}.sum() / max({inner}.numel(), 1))"
+    code = alone(source, operation.node, f"{inner}.sum() / max({inner}.numel(), 1)")
     yield _sum_over_count([source.edit(operation.node, code)])
 
 

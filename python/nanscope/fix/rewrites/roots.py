@@ -9,6 +9,12 @@ from nanscope.fix.case import Case, written
 from nanscope.fix.operation import Operation, added
 from nanscope.fix.rewrites import norms
 
+POWER_AT_ZERO = {
+    "float64": [1e-24, 1e-36, 1e-12],
+    "float32": [1e-12, 1e-18, 1e-8],
+    "float16": [1e-7, 1e-4],
+    "bfloat16": [1e-12, 1e-6],
+}
 UNDER_ROOT = {"float64": 1e-24, "float32": 1e-12, "float16": 1e-7, "bfloat16": 1e-12}
 
 
@@ -27,7 +33,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     at_zero = case.backward and not (facts and facts["negatives"])
     leasts = [UNDER_ROOT[case.dtype], case.small(facts)] if at_zero else [case.small(facts)]
     if operation.name == "pow":
-        leasts = [case.small(facts), 1e-6]
+        leasts = POWER_AT_ZERO[case.dtype] if at_zero else [case.small(facts), 1e-6]
     shown = f"`{' '.join(case.source.bare(base).split())}`"
     why = "its root has an infinite slope there" if at_zero else "its root is NaN there"
     if operation.name == "pow":
