@@ -52,6 +52,17 @@ nb::list frames_for_python(StackId stack) {
   return frames;
 }
 
+// Calls Python code of ours in the middle of the program's. It raises nothing itself: what comes
+// out is the program's (Ctrl-C, a timeout of its own), which gets it later, and we ask once more.
+nb::object ask_python(PyObject* function, const nb::tuple& given) {
+  try {
+    return nb::borrow(function)(*given);
+  } catch (nb::python_error& error) {
+    keep_interrupt(error.value().inc_ref().ptr());
+  }
+  return nb::borrow(function)(*given);
+}
+
 Described ask(StackId stack, const std::string& op, const std::string& node,
               const std::vector<Facts::Argument>& arguments) {
   if (describe_function == nullptr) return {};
@@ -61,11 +72,8 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
       given.append(
           nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
     }
-    return read_answer(nb::borrow(describe_function)(frames_for_python(stack), op, node, given));
-  } catch (nb::python_error& error) {
-    Described told;
-    told.site.remark = std::string("the source could not be read: ") + error.what();
-    return told;
+    const nb::tuple question = nb::make_tuple(frames_for_python(stack), op, node, given);
+    return read_answer(ask_python(describe_function, question));
   } catch (const std::exception& error) {
     Described told;
     told.site.remark = std::string("the source could not be read: ") + error.what();
@@ -182,8 +190,8 @@ std::optional<std::string> name_of_target(const std::string& number) {
   if (!number.starts_with('#')) return number.empty() ? std::nullopt : std::optional(number);
   if (name_function == nullptr) return std::nullopt;
   try {
-    return nb::cast<std::optional<std::string>>(
-        nb::borrow(name_function)(std::stoull(number.substr(1))));
+    const nb::tuple given = nb::make_tuple(std::stoull(number.substr(1)));
+    return nb::cast<std::optional<std::string>>(ask_python(name_function, given));
   } catch (const std::exception&) {
     return std::nullopt;
   }
