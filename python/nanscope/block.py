@@ -8,16 +8,17 @@ are, switched off (Note [Installed once, never removed] in install.cc).
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import os
 import sys
 import threading
 import weakref
 from functools import wraps
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 from nanscope.ending import say
-from nanscope.errors import NonFiniteError
+from nanscope.errors import NonFiniteError, kind_of
 from nanscope.findings import Finding
 
 TYPE_CHECKING = False
@@ -33,6 +34,10 @@ F = TypeVar("F", bound="Callable[..., Any]")
 NESTED = (
     "watch() is already on, entered at {}: one block at a time, for torch's kernels are watched in "
     "all threads at once."
+)
+LATER = (
+    "watch() cannot decorate {}: calling a generator or coroutine runs nothing yet; put "
+    "`with nanscope.watch():` around the code that uses it."
 )
 RUN = "this process is watched by `nanscope run` already: leave watch() out, or start it as usual."
 
@@ -58,7 +63,7 @@ class WatchBlock:
         if not callable(on_find) and on_find not in ("raise", "report"):
             raise ValueError(f'on_find is "raise", "report" or a function, not {on_find!r}.')
         if model is not None and not hasattr(model, "named_parameters"):
-            raise TypeError(f"model is a torch.nn.Module, not a {type(model).__name__}.")
+            raise TypeError(f"model is a torch.nn.Module, not {kind_of(model)}.")
         self.model = model
         self.on_find = on_find
         self.findings: list[Finding] = []
@@ -76,6 +81,9 @@ class WatchBlock:
 
     # ------------------------------------------------------------------------ as a decorator
     def __call__(self, function: F) -> F:
+        if _runs_later(function):
+            raise TypeError(LATER.format(getattr(function, "__name__", "the function")))
+
         @wraps(function)
         def watched(*args, **kwargs):
             with WatchBlock(self.model, "exact", self.on_find):
@@ -244,11 +252,19 @@ class WatchBlock:
             error.add_note(self._adapter.finding_text(late[0][0]))
 
 
+@overload
 def watch(
     model: torch.nn.Module | None = None,
     mode: Literal["exact"] = "exact",
     on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
-) -> WatchBlock:
+) -> WatchBlock: ...
+@overload
+def watch(model: F) -> F: ...
+def watch(
+    model: Any = None,
+    mode: Literal["exact"] = "exact",
+    on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+) -> Any:
     """Watches a block or, as a decorator, each call of a function.
 
     Names the first operation that made a NaN or Inf and did harm. "raise" raises `NonFiniteError`
@@ -256,7 +272,17 @@ def watch(
     prints the diagnosis at the end; a callable is given each finding. With `model` the parameters
     and buffers of that model count, else those of every live module.
     """
+    if inspect.isroutine(model):  # @nanscope.watch, without parentheses
+        return WatchBlock(None, mode, on_find)(model)
     return WatchBlock(model, mode, on_find)
+
+
+def _runs_later(function: object) -> bool:
+    return (
+        inspect.isgeneratorfunction(function)
+        or inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+    )
 
 
 def _watch_forks(adapter: ModuleType) -> None:
