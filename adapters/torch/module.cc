@@ -346,6 +346,10 @@ NB_MODULE(_torch, module) {
     guarded([&] { host_read(unwrap(tensor), true); });
     Watcher::get().others_may_write(unwrap(tensor));
   });
+  module.def("others_may_write", [](nb::handle tensor, const nb::args&) {
+    if (watching && !this_thread().busy && is_tensor(tensor))
+      Watcher::get().others_may_write(unwrap(tensor));
+  });
   module.def("handed_over", [](nb::handle tensor) {
     if (watching && is_tensor(tensor)) guarded([&] { handed_over(unwrap(tensor)); });
   });

@@ -81,17 +81,16 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
   }
 }
 
+Phase phase_of_call(const EventView& event) {
+  return event.place.phase == OpPhase::kBackward    ? Phase::kBackward
+         : event.place.phase == OpPhase::kOptimizer ? Phase::kOptimizer
+                                                    : Phase::kForward;
+}
+
 Phase phase_of(const EventView& event) {
   if (event.sort == EventSort::kImported || event.sort == EventSort::kUninitialised)
     return Phase::kData;
-  switch (event.place.phase) {
-    case OpPhase::kBackward:
-      return Phase::kBackward;
-    case OpPhase::kOptimizer:
-      return Phase::kOptimizer;
-    default:
-      return Phase::kForward;
-  }
+  return phase_of_call(event);
 }
 
 OriginKind origin_kind(EventSort sort) {
@@ -149,10 +148,13 @@ Finding begin_finding(const EventView& event) {
   }
   Origin& origin = finding.origin;
   origin.kind = origin_kind(event.sort);
-  origin.phase = phase_of(event);
+  if (origin.kind == OriginKind::kImported && !finding.makers.empty())
+    origin.kind = OriginKind::kUnwatched;
+  origin.phase = origin.kind == OriginKind::kUnwatched ? phase_of_call(event) : phase_of(event);
   origin.op = event.op->name;
   if (!event.place.node.empty()) origin.node = event.place.node;
   origin.step = event.place.step;
+  origin.discarded = event.discarded;
   // Code that the engine calls (autograd.Function, a hook) is its own site.
   origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;
   Described told =
@@ -168,6 +170,11 @@ Finding begin_finding(const EventView& event) {
     if (!arguments[i].shown || input >= finding.inputs.size()) continue;
     if (told.names[i]) finding.inputs[input].name = *told.names[i];
     ++input;
+  }
+  for (std::size_t i = 0; i < arguments.size() && i < finding.inputs.size(); ++i) {
+    const auto same = arguments[i].saved_as;  // in a backward all of them are shown
+    if (same && *same < finding.inputs.size() && told.names.size() > *same && told.names[*same])
+      finding.inputs[i].name = *told.names[*same];
   }
   if (const auto* facts = static_cast<const Facts*>(event.facts.get()))
     tell_makers(*facts, finding);
@@ -245,8 +252,9 @@ Finding tell_story(const Verdict& verdict) {
 Finding tell_note(const Note& note) {
   const nb::gil_scoped_acquire gil;
   Finding finding = begin_finding(note.first);
-  finding.level = Level::kNote;
+  finding.level = note.warns ? Level::kWarning : Level::kNote;
   finding.count = note.count;
+  finding.fate = note.why;
   return finding;
 }
 

@@ -207,6 +207,8 @@ class Hooks:
         Tensor = torch.Tensor
         self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.host_read))
         self._put(Tensor, "tolist", _told_before(Tensor.tolist, adapter.host_read))
+        # An address in other hands: ctypes, Numba, another library.
+        self._put(Tensor, "data_ptr", _told_before(Tensor.data_ptr, adapter.others_may_write))
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)

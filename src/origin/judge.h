@@ -41,6 +41,7 @@ struct EventView {
   Place place;
   std::shared_ptr<const void> facts;  // births, declared, imported, uninitialised
   bool cleaned = false;
+  bool discarded = false;  // replaced on purpose
 };
 
 struct Verdict {
@@ -64,7 +65,8 @@ struct Verdict {
 struct Note {
   EventView first;
   std::int64_t count = 0;
-  std::string why;  // "cleaned", "handled", "not used", ...
+  std::string why;     // "cleaned", "handled", "not used", ...
+  bool warns = false;  // nobody asked for what became of it
 };
 
 // A tensor the program still holds when it ends.
