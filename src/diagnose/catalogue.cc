@@ -137,7 +137,7 @@ Cause pick(const Facts& facts, const Opinions& opinions) {
     cause.sentence[0] = static_cast<char>(std::toupper(cause.sentence[0]));
   if (facts.origin().kind == OriginKind::kBirth) {
     cause.evidence.push_back(lineage(facts));
-    cause.evidence.push_back(one_bad_batch(facts));
+    if (cause.id.ends_with("_overflow")) cause.evidence.push_back(one_bad_batch(facts));
     // A guard was lost before this operation: that the operation itself is exact misleads.
     if (cause.id != "eps_underflow")
       for (std::string& line : what_if(facts)) cause.evidence.push_back(std::move(line));
