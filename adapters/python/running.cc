@@ -83,6 +83,10 @@ int audit(const char* event, PyObject* args, void*) {
   try {
     (*other_program)(event, nb::handle(args));
   } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) {  // Ctrl-C arrived meanwhile
+      error.restore();
+      return -1;
+    }
     error.discard_as_unraisable(event);
   }
   return 0;

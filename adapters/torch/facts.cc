@@ -44,6 +44,14 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   return told;
 }
 
+bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
+  const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
+  const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
+  return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
+                      a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
+                      a.strides() == b.strides());
+}
+
 void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Index>& elements) {
   if (view.data == nullptr) return;
   for (const Index& element : elements) {
@@ -119,8 +127,9 @@ void CallFacts::describe_output(Finding& finding) const {
   });
 }
 
-void CallFacts::describe_inputs(Facts& facts) const {
+std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
   Finding& finding = facts.finding;
+  std::vector<at::Tensor> described;
   // Values at the failing element are shown only where the operand's element is known.
   const bool aligned = hook_.pointwise;
   each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
@@ -146,7 +155,9 @@ void CallFacts::describe_inputs(Facts& facts) const {
     if (!aligned && !info.written) told.feeding = statistics_of_row(hook_, call_, view, finding);
     finding.inputs.push_back(std::move(told));
     facts.arguments.push_back({info.name, item, false, is_transposed(view)});
+    described.push_back(input);
   });
+  return described;
 }
 
 void CallFacts::describe_numbers(Finding& finding) const {
@@ -155,13 +166,15 @@ void CallFacts::describe_numbers(Finding& finding) const {
   }
 }
 
-void CallFacts::describe_saved_tensors(Facts& facts) const {
+void CallFacts::describe_saved_tensors(Facts& facts, const std::vector<at::Tensor>& inputs) const {
   Finding& finding = facts.finding;
   for (const auto& [name, tensor] : saved_by_current_node().tensors) {
     if (finding.inputs.size() >= kMostInputs) break;
     if (sight_of(*tensor.unsafeGetTensorImpl()) != Sight::kWatched) continue;
     const bool aligned = !finding.outputs.empty() &&
                          tensor.sizes().vec() == finding.outputs[finding.origin.output].shape;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (is_same_memory(inputs[i], tensor)) facts.arguments[i].saved_as = finding.inputs.size();
     finding.inputs.push_back(describe_saved(name, tensor, finding, aligned));
     facts.arguments.push_back({name, -1, true});
   }
@@ -192,23 +205,32 @@ std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
   return kept;
 }
 
+std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
+  auto facts = std::make_shared<Facts>();
+  const OwnedView view(tensor);
+  TensorFacts told = describe(tensor, view);
+  Origin& origin = facts->finding.origin;
+  origin.nan = told.statistics.nan;
+  origin.pos_inf = told.statistics.pos_inf;
+  origin.neg_inf = told.statistics.neg_inf;
+  origin.numel = told.statistics.numel;
+  origin.per_element = true;
+  origin.indices = first_bad(view.view(), kMostElements);
+  if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
+  add_values(told, view, origin.indices);
+  facts->finding.inputs.push_back(std::move(told));
+  describe_unwatched_maker(tensor, *facts);
+  return facts;
+}
+
 std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> read) const {
   auto facts = std::make_shared<Facts>();
   Finding& finding = facts->finding;
   if (read && *read < read_tensors.size()) {
     // Imported: the tensor that brought the value is what matters.
     const at::Tensor& tensor = read_tensors[*read];
-    const OwnedView view(tensor);
-    TensorFacts told = describe(tensor, view);
-    Origin& origin = finding.origin;
-    origin.nan = told.statistics.nan;
-    origin.pos_inf = told.statistics.pos_inf;
-    origin.neg_inf = told.statistics.neg_inf;
-    origin.numel = told.statistics.numel;
-    origin.per_element = true;
-    origin.indices = first_bad(view.view(), kMostElements);
-    if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
-    add_values(told, view, origin.indices);
+    facts = facts_of_outsider(tensor);
+    TensorFacts& told = facts->finding.inputs[0];
     bool shown = false;
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       if (!hook_.arguments[argument].read || is_number(input)) return;
@@ -218,15 +240,12 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
       facts->arguments.push_back(
           {hook_.arguments[argument].name, item, false, is_transposed(OwnedView(input)), is_it});
     });
-    // Computed by this run, then written by somebody who is not watched: who computed it?
-    if (tensor.grad_fn()) describe_makers({{{told.argument, tensor}}}, *facts);
-    finding.inputs.push_back(std::move(told));
     return facts;
   }
   describe_output(finding);
-  describe_inputs(*facts);
+  const std::vector<at::Tensor> inputs = describe_inputs(*facts);
   describe_numbers(finding);
-  if (in_backward) describe_saved_tensors(*facts);
+  if (in_backward) describe_saved_tensors(*facts, inputs);
   if (!declared_at) describe_way_here(*facts);
   return facts;
 }

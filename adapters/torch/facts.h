@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arguments.h"
@@ -23,6 +24,8 @@ struct Facts {
     bool saved = false;       // saved by the forward for this backward node
     bool transposed = false;  // a matrix whose columns lie side by side in memory
     bool shown = true;        // an input of the finding; others help to tell the names apart
+    // Which of them is the same tensor, saved by the forward: its name is known there.
+    std::optional<std::size_t> saved_as = {};
   };
   std::vector<Argument> arguments;
   // Per maker of the finding.
@@ -37,6 +40,7 @@ struct Facts {
     std::string node;
     DType dtype = DType::kFloat32;
     double largest = 0;
+    bool goes_in = false;  // an operand of the op, not its result
   };
   std::vector<Activation> activations;
 };
@@ -47,6 +51,8 @@ struct Facts {
 // The element of a broadcast operand that feeds `index` of the output; nothing if it does not.
 [[nodiscard]] std::optional<Index> feeding(const Index& index,
                                            const std::vector<std::int64_t>& sizes);
+// Of a tensor that holds something bad and that no watched op made.
+[[nodiscard]] std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor);
 
 class CallFacts final : public FactsMaker {
  public:
@@ -67,9 +73,10 @@ class CallFacts final : public FactsMaker {
  private:
   [[nodiscard]] std::shared_ptr<const void> take_facts(std::optional<std::size_t> read) const;
   void describe_output(Finding& finding) const;
-  void describe_inputs(Facts& facts) const;
+  // The tensors that were described, in their order.
+  std::vector<at::Tensor> describe_inputs(Facts& facts) const;
   void describe_numbers(Finding& finding) const;
-  void describe_saved_tensors(Facts& facts) const;
+  void describe_saved_tensors(Facts& facts, const std::vector<at::Tensor>& inputs) const;
   void describe_way_here(Facts& facts) const;
 
   const Hook& hook_;

@@ -94,7 +94,8 @@ void watch_headroom(const std::vector<at::Tensor>& roots) {
     const bool near = kept.largest > limit / (kept.dtype == DType::kFloat16 ? 4 : 1e4) &&
                       kept.largest < 0.99 * limit;
     if (near)
-      warn({"little_headroom", "", std::string(name_of(kept.dtype)), kept.largest, limit, step},
+      warn({"little_headroom", "", std::string(name_of(kept.dtype)), kept.largest, limit, step,
+            kept.goes_in},
            kept.node, kept.stack);
   }
 }

@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <limits>
 
 #include "facts.h"
 #include "forewarn.h"
@@ -174,7 +175,12 @@ class Recorder {
       for (const OpRecord::Read& read : record.reads) {
         if (read.state.kinds.inf && hook_.info.traits.absorbs) {
           const Statistics seen = statistics_of(OwnedView(output).view());
-          write.all_zero = seen.zeros == seen.numel && dividend_is_large();
+          if (seen.zeros == 0) break;
+          const double dividend = largest_dividend();
+          const double limit = largest_of(dtype_of(output.scalar_type()));
+          write.all_zero = seen.zeros == seen.numel && dividend >= kWorthKeeping;
+          // x / (1 + exp(-x)) loses nothing that counts.
+          write.some_zero = write.all_zero || dividend >= 1e-3 * std::sqrt(limit);
           break;
         }
       }
@@ -184,20 +190,24 @@ class Recorder {
 
   // Below 4 the true quotient is too small for any type whose largest number the divisor passed:
   // 1 / (1 + exp(200)) is rightly 0. The root of such a divisor is not that large.
-  bool dividend_is_large() const {
+  static constexpr double kWorthKeeping = 4;
+
+  // Infinite where nobody knows.
+  double largest_dividend() const {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
     const std::string_view op = hook_.info.name;
-    if (op.starts_with("aten::reciprocal")) return false;
-    if (!op.starts_with("aten::div")) return true;
-    bool large = false;
+    if (op.starts_with("aten::reciprocal")) return 1;
+    if (!op.starts_with("aten::div")) return kUnknown;
+    double largest = 0;
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
       const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
       if (!hook_.arguments[argument].read || sight_of(impl) != Sight::kWatched) return;
-      large |= hook_.arguments[argument].written;  // overwritten: nobody knows
+      if (hook_.arguments[argument].written) largest = kUnknown;
       const Statistics seen = statistics_of(OwnedView(input).view());
       if (seen.nan + seen.pos_inf + seen.neg_inf > 0 || !seen.min || !seen.max) return;
-      large |= std::max(std::fabs(*seen.min), std::fabs(*seen.max)) >= 4;
+      largest = std::max({largest, std::fabs(*seen.min), std::fabs(*seen.max)});
     });
-    return large;
+    return largest;
   }
 
   // Rows: the kinds of each input row, laid out so that they broadcast to the output.

@@ -135,6 +135,19 @@ void describe_makers(const MakerWalk& walk, Facts& facts) {
   }
 }
 
+void describe_unwatched_maker(const at::Tensor& tensor, Facts& facts) {
+  Node* const last = torch::autograd::impl::grad_fn_unsafe(tensor);
+  if (last == nullptr) return;
+  NodePtr node = NodePtr::reclaim_copy(last);
+  while (node && only_moves(forward_name(*node))) {  // of data, or of what was computed
+    const auto& edges = node->next_edges();
+    node = edges.empty() ? NodePtr() : edges[0].function;
+  }
+  if (!node || node->num_inputs() == 0 || node->next_edges().empty()) return;  // a leaf
+  describe_maker({node, 0, false, "self"}, forward_name(*node), facts);
+  facts.made_at.back().stack = 0;  // nobody saw it being made
+}
+
 std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::size_t most) {
   std::vector<Facts::Activation> found;
   std::vector<Visit> first = beginnings(walk);
@@ -152,7 +165,8 @@ std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::si
       if (tensor.requires_grad() && tensor.is_leaf()) continue;
       const std::optional<double> largest = largest_in(tensor);
       if (largest && largest != last)
-        found.push_back({site_of(*node), node->name(), dtype_of(tensor.scalar_type()), *largest});
+        found.push_back({site_of(*node), node->name(), dtype_of(tensor.scalar_type()), *largest,
+                         name != "result"});
       last = largest;
       break;
     }

@@ -22,6 +22,9 @@ struct MakerWalk {
 
 // Fills in the finding's makers, and where each was made.
 void describe_makers(const MakerWalk& walk, Facts& facts);
+// The same for a tensor that no watched op made: if autograd knows that it was computed (by a
+// compiled region, by NumPy inside an autograd.Function), what computed it.
+void describe_unwatched_maker(const at::Tensor& tensor, Facts& facts);
 // The largest |value| that each op behind the inputs kept, first op of the forward first. At most
 // `most`, the nearest.
 [[nodiscard]] std::vector<Facts::Activation> activations_behind(const MakerWalk& walk,

@@ -33,18 +33,27 @@ Memory& memory() {
 
 Watcher& watcher() { return Watcher::get(); }
 
+// Lets go of the tensors that were told of, with the GIL held: one may be the last.
+struct Told {
+  Told() = default;
+  ~Told() { TorchWorld::told(); }
+  Told(const Told&) = delete;
+};
+
 // Calls the judge without the GIL, then stops the program if it says so.
 template <class Tell>
 auto tell(Tell act) {
   if constexpr (std::is_void_v<decltype(act())>) {
     {
       const Busy busy;
+      const Told told;
       const WithoutGil without_gil;
       act();
     }
     stop_if_wanted();
   } else {
     const Busy busy;
+    const Told told;
     const WithoutGil without_gil;
     return act();
   }
@@ -79,7 +88,7 @@ bool is_about_values(const std::string& words) {
 std::vector<TensorState> states_of(const Tensors& tensors) {
   std::vector<TensorState> states;
   for (const at::Tensor& tensor : tensors) {
-    if (tensor.defined()) states.push_back(state_of(below_transforms(tensor)));
+    if (tensor.defined()) states.push_back(TorchWorld::look_at(below_transforms(tensor)));
   }
   return states;
 }
@@ -98,7 +107,10 @@ std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
     if (!leaf.defined() || !leaf.is_leaf()) continue;
     const at::Tensor& grad = leaf.grad();
     if (!grad.defined()) continue;
-    if (all || is_suspect(grad) || told.empty()) told.push_back(watcher().world.describe(leaf));
+    if (all || is_suspect(grad) || told.empty()) {
+      told.push_back(watcher().world.describe(leaf));
+      TorchWorld::keep_at_hand(grad, told.back().state);
+    }
   }
   return told;
 }
@@ -193,7 +205,7 @@ void step_ended(const NamedTensors& state) {
   std::vector<Held> bad;
   for (const auto& [name, tensor] : state) {
     if (!is_suspect(tensor)) continue;
-    const TensorState seen = state_of(tensor);
+    const TensorState seen = TorchWorld::look_at(tensor);
     if (seen.kinds.any()) bad.push_back({seen, name});
   }
   const Place place = bad.empty() ? Place{} : current_place();
@@ -223,7 +235,7 @@ void gradients_dropped(const Tensors& parameters) {
 
 void host_read(const at::Tensor& tensor, bool decides) {
   if (this_thread().busy || !is_suspect(tensor)) return;
-  const TensorState state = state_of(tensor);
+  const TensorState state = TorchWorld::look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
   tell([&] { watcher().judge.host_read(state, decides, place); });
@@ -231,7 +243,7 @@ void host_read(const at::Tensor& tensor, bool decides) {
 
 void handed_over(const at::Tensor& tensor) {
   if (this_thread().busy || !is_suspect(tensor)) return;
-  const TensorState state = state_of(tensor);
+  const TensorState state = TorchWorld::look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
   tell([&] { watcher().judge.handed_over(state, place); });
@@ -254,20 +266,22 @@ void program_ended(const End& end) {
   const std::vector<at::Tensor> leaves = watcher().world.live_leaves();
   std::vector<at::Tensor> results;
   for (const at::Tensor& leaf : leaves) {
-    if (leaf.is_leaf() && leaf.grad().defined() && !is_old(leaf.grad()))
-      ending.leaves.push_back(watcher().world.describe(leaf));
+    if (!leaf.is_leaf() || !leaf.grad().defined() || is_old(leaf.grad())) continue;
+    ending.leaves.push_back(watcher().world.describe(leaf));
+    TorchWorld::keep_at_hand(leaf.grad(), ending.leaves.back().state);
   }
   for (const WeakTensor& weak : memory().results) {
     if (auto strong = weak.lock()) {
-      const TensorState state = state_of(results.emplace_back(std::move(strong)));
+      const TensorState state = TorchWorld::look_at(results.emplace_back(std::move(strong)));
       if (state.kinds.any()) ending.gradients.push_back(state);
     }
   }
   for (const auto& [name, tensor] : end.held) {
-    const TensorState state = state_of(tensor);
+    const TensorState state = TorchWorld::look_at(tensor);
     if (state.kinds.any()) ending.held.push_back({state, name});
   }
   const Busy busy;
+  const Told told;
   const WithoutGil without_gil;
   watcher().judge.ended(ending);
 }

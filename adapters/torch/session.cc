@@ -237,6 +237,8 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
 
   const std::lock_guard guard(all.lock);
   told.insert(told.begin(), all.warnings.begin(), all.warnings.end());
+  std::stable_sort(told.begin(), told.end(),
+                   [](const Finding& a, const Finding& b) { return a.level < b.level; });
   SessionEnd end;
   end.capture.program = all.options.program;
   end.capture.program.exit_status = exit_status;

@@ -52,6 +52,17 @@ nb::list frames_for_python(StackId stack) {
   return frames;
 }
 
+// Calls Python code of ours in the middle of the program's. It raises nothing itself: what comes
+// out is the program's (Ctrl-C, a timeout of its own), which gets it later, and we ask once more.
+nb::object ask_python(PyObject* function, const nb::tuple& given) {
+  try {
+    return nb::borrow(function)(*given);
+  } catch (nb::python_error& error) {
+    keep_interrupt(error.value().inc_ref().ptr());
+  }
+  return nb::borrow(function)(*given);
+}
+
 Described ask(StackId stack, const std::string& op, const std::string& node,
               const std::vector<Facts::Argument>& arguments) {
   if (describe_function == nullptr) return {};
@@ -61,11 +72,8 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
       given.append(
           nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
     }
-    return read_answer(nb::borrow(describe_function)(frames_for_python(stack), op, node, given));
-  } catch (nb::python_error& error) {
-    Described told;
-    told.site.remark = std::string("the source could not be read: ") + error.what();
-    return told;
+    const nb::tuple question = nb::make_tuple(frames_for_python(stack), op, node, given);
+    return read_answer(ask_python(describe_function, question));
   } catch (const std::exception& error) {
     Described told;
     told.site.remark = std::string("the source could not be read: ") + error.what();
@@ -73,17 +81,16 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
   }
 }
 
+Phase phase_of_call(const EventView& event) {
+  return event.place.phase == OpPhase::kBackward    ? Phase::kBackward
+         : event.place.phase == OpPhase::kOptimizer ? Phase::kOptimizer
+                                                    : Phase::kForward;
+}
+
 Phase phase_of(const EventView& event) {
   if (event.sort == EventSort::kImported || event.sort == EventSort::kUninitialised)
     return Phase::kData;
-  switch (event.place.phase) {
-    case OpPhase::kBackward:
-      return Phase::kBackward;
-    case OpPhase::kOptimizer:
-      return Phase::kOptimizer;
-    default:
-      return Phase::kForward;
-  }
+  return phase_of_call(event);
 }
 
 OriginKind origin_kind(EventSort sort) {
@@ -144,10 +151,13 @@ Finding begin_finding(const EventView& event) {
   }
   Origin& origin = finding.origin;
   origin.kind = origin_kind(event.sort);
-  origin.phase = phase_of(event);
+  if (origin.kind == OriginKind::kImported && !finding.makers.empty())
+    origin.kind = OriginKind::kUnwatched;
+  origin.phase = origin.kind == OriginKind::kUnwatched ? phase_of_call(event) : phase_of(event);
   origin.op = event.op->name;
   if (!event.place.node.empty()) origin.node = event.place.node;
   origin.step = event.place.step;
+  origin.discarded = event.discarded;
   // Code that the engine calls (autograd.Function, a hook) is its own site.
   origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;
   Described told =
@@ -163,6 +173,11 @@ Finding begin_finding(const EventView& event) {
     if (!arguments[i].shown || input >= finding.inputs.size()) continue;
     if (told.names[i]) finding.inputs[input].name = *told.names[i];
     ++input;
+  }
+  for (std::size_t i = 0; i < arguments.size() && i < finding.inputs.size(); ++i) {
+    const auto same = arguments[i].saved_as;  // in a backward all of them are shown
+    if (same && *same < finding.inputs.size() && told.names.size() > *same && told.names[*same])
+      finding.inputs[i].name = *told.names[*same];
   }
   if (const auto* facts = static_cast<const Facts*>(event.facts.get()))
     tell_makers(*facts, finding);
@@ -185,8 +200,8 @@ std::optional<std::string> name_of_target(const std::string& number) {
   if (!number.starts_with('#')) return number.empty() ? std::nullopt : std::optional(number);
   if (name_function == nullptr) return std::nullopt;
   try {
-    return nb::cast<std::optional<std::string>>(
-        nb::borrow(name_function)(std::stoull(number.substr(1))));
+    const nb::tuple given = nb::make_tuple(std::stoull(number.substr(1)));
+    return nb::cast<std::optional<std::string>>(ask_python(name_function, given));
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -240,8 +255,9 @@ Finding tell_story(const Verdict& verdict) {
 Finding tell_note(const Note& note) {
   const nb::gil_scoped_acquire gil;
   Finding finding = begin_finding(note.first);
-  finding.level = Level::kNote;
+  finding.level = note.warns ? Level::kWarning : Level::kNote;
   finding.count = note.count;
+  finding.fate = note.why;
   return finding;
 }
 

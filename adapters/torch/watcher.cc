@@ -5,6 +5,8 @@
 #include <torch/csrc/Exceptions.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "frames.h"
@@ -175,6 +177,19 @@ int stops() noexcept { return stops_thrown; }
 
 namespace {
 
+constexpr std::size_t kNoFinding = std::numeric_limits<std::size_t>::max();
+
+// With the GIL held; takes the reference. Null: the error that is set.
+[[noreturn]] void throw_python(PyObject* exception) {
+  if (exception != nullptr) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    Py_DECREF(exception);
+  }
+  python_error error;
+  error.persist();
+  throw error;
+}
+
 // With the GIL held; takes the reference. Python returns the exception: one it raised would show
 // a frame of ours.
 void throw_exception_for(PyObject* finding) {
@@ -192,13 +207,7 @@ void throw_exception_for(PyObject* finding) {
     Py_DECREF(exception);
     return;
   }
-  if (exception != nullptr) {
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
-    Py_DECREF(exception);
-  }
-  python_error error;
-  error.persist();
-  throw error;
+  throw_python(exception);
 }
 
 class WithGil {
@@ -213,10 +222,24 @@ class WithGil {
 
 }  // namespace
 
+void keep_interrupt(void* exception) noexcept {
+  ThreadWatch& thread = this_thread();
+  Py_XDECREF(static_cast<PyObject*>(thread.interrupt));  // the last word counts, as in Python
+  thread.interrupt = exception;
+  if (thread.stop_wanted) return;
+  thread.stop_wanted = true;
+  thread.stop_for = kNoFinding;
+}
+
 void stop_if_wanted() {
-  if (__builtin_expect(!this_thread().stop_wanted, 1)) return;
-  this_thread().stop_wanted = false;
+  ThreadWatch& thread = this_thread();
+  if (__builtin_expect(!thread.stop_wanted, 1)) return;
   const WithGil gil;
+  if (thread.interrupt != nullptr) {
+    thread.stop_wanted = thread.stop_for != kNoFinding;  // caught, it is stopped at its next op
+    throw_python(static_cast<PyObject*>(std::exchange(thread.interrupt, nullptr)));
+  }
+  thread.stop_wanted = false;
   ++stops_thrown;
   throw_exception_for(PyLong_FromSize_t(this_thread().stop_for));
   --stops_thrown;  // it runs on

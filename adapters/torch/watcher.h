@@ -81,8 +81,9 @@ class Watcher {
 struct ThreadWatch {
   Counters counters;
   bool busy = false;
-  bool stop_wanted = false;  // a verdict was reached on this thread, and the program is to stop
-  std::size_t stop_for = 0;  // the number of the finding
+  bool stop_wanted = false;   // a verdict was reached on this thread, and the program is to stop
+  std::size_t stop_for = 0;   // the number of the finding
+  void* interrupt = nullptr;  // see keep_interrupt
 };
 extern __thread ThreadWatch* current_thread;
 ThreadWatch& begin_thread();
@@ -121,6 +122,9 @@ void disarm(const std::string& where, const char* why) noexcept;
 // Stops the program here, if a verdict wants it: throws the exception that Python gives for the
 // finding, and goes on if it gives none.
 void stop_if_wanted();
+// Ctrl-C, or what a signal handler of the program raised, while Python code of ours ran on this
+// thread: it is the program's, and `stop_if_wanted` throws it there. Takes the reference.
+void keep_interrupt(void* exception) noexcept;
 // The same when the steps that were asked for are done.
 void stop_after_steps();
 // How often a verdict stopped the program: it may catch it.

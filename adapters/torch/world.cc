@@ -1,6 +1,8 @@
 #include "world.h"
 
+#include "facts.h"
 #include "tensors.h"
+#include "watcher.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -13,12 +15,40 @@ c10::weak_intrusive_ptr<c10::StorageImpl> weakly(StorageId storage) {
       c10::intrusive_ptr<c10::StorageImpl>::unsafe_reclaim_from_nonowning(impl));
 }
 
+constexpr std::size_t kMostAtHand = 64;
+std::vector<at::Tensor>& at_hand() {
+  thread_local std::vector<at::Tensor> tensors;
+  return tensors;
+}
+
 template <class Map, class Expired>
 void keep_small(Map& map, Expired expired) {
   if (map.size() >= kMostHeld) std::erase_if(map, expired);
 }
 
 }  // namespace
+
+TensorState TorchWorld::look_at(const at::Tensor& tensor) {
+  const TensorState state = state_of(tensor);
+  keep_at_hand(tensor, state);
+  return state;
+}
+
+void TorchWorld::keep_at_hand(const at::Tensor& tensor, const TensorState& state) {
+  const bool news = state.kinds.any() && !Watcher::get().ledger.knows(state.storage);
+  if (news && at_hand().size() < kMostAtHand) at_hand().push_back(tensor);
+}
+
+void TorchWorld::told() noexcept { at_hand().clear(); }
+
+std::shared_ptr<const void> TorchWorld::facts_of(const TensorState& state) {
+  for (const at::Tensor& tensor : at_hand()) {
+    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    if (storage_id(impl) == state.storage && range_of(impl).covers(state.range))
+      return facts_of_outsider(tensor);
+  }
+  return nullptr;
+}
 
 bool TorchWorld::forget(const at::Tensor& tensor) {
   const std::lock_guard guard(lock_);

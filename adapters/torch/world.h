@@ -22,6 +22,13 @@ class TorchWorld final : public World {
   std::optional<LeafGrad> leaf(TensorId leaf) override;
   std::optional<LeafGrad> peek(TensorId leaf) override;
   std::vector<Replaced> replaced_leaves() override;
+  std::shared_ptr<const void> facts_of(const TensorState& state) override;
+
+  // The state of a tensor that the judge is about to be told of. A bad one that no op made is kept
+  // at hand on this thread for `facts_of`, until `told`.
+  [[nodiscard]] static TensorState look_at(const at::Tensor& tensor);
+  static void keep_at_hand(const at::Tensor& tensor, const TensorState& state);
+  static void told() noexcept;
 
   // Tells of a leaf and its gradient; both are held weakly from now on.
   [[nodiscard]] LeafGrad describe(const at::Tensor& leaf);

@@ -128,6 +128,9 @@ def _of_numpy(array, name: str) -> _core.Array | None:
     numpy = sys.modules["numpy"]
     if isinstance(array, numpy.generic):
         array = numpy.asarray(array)
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(array, masked.MaskedArray) and array.dtype.kind in "fc":
+        array = array.filled(0)  # what is masked is not there
     dtype = array.dtype
     if dtype.kind in "iubSUVMmO" and not _core.is_readable_type(dtype.name):
         if dtype.kind in "OV":

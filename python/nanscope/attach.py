@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from nanscope.choice import Choice
     from nanscope.settings import Settings
 
 
@@ -95,11 +96,12 @@ class _Optimizers:
             self.adapter.gradients_dropped(optimizer)
 
 
-def attach(torch: ModuleType, settings: Settings) -> ModuleType | str:
+def attach(torch: ModuleType, settings: Settings, choice: Choice | None = None) -> ModuleType | str:
     """Installs and switches the watch on; the adapter, or a sentence that says why not."""
     adapter = load(torch)
     if not isinstance(adapter, str):
-        connect(torch, adapter, settings.main_file, Stopping(settings, adapter), settings.steps)
+        stopping = Stopping(settings, adapter)
+        connect(torch, adapter, settings.main_file, stopping, settings.steps, choice)
         adapter.install()
         _stop_with_threads()
         adapter.watch(True)
@@ -139,6 +141,7 @@ def connect(
     main_file: str | None,
     exception_for: Callable[[int | None], BaseException | None],
     steps: int = 0,
+    choice: Choice | None = None,
 ) -> Hooks:
     """The hooks; what Python holds of them can be taken out again."""
     from nanscope import story
@@ -154,16 +157,16 @@ def connect(
         exception_for,
         steps,
     )
-    return Hooks(torch, adapter)
+    return Hooks(torch, adapter, choice)
 
 
 class Hooks:
     """Hooks and stand-ins in torch's Python code."""
 
-    def __init__(self, torch: ModuleType, adapter: ModuleType) -> None:
+    def __init__(self, torch: ModuleType, adapter: ModuleType, choice: Choice | None) -> None:
         self.undo: list[Callable[[], object]] = []
         self.optimizers = _Optimizers(adapter)
-        self._backward(torch, adapter)
+        self._backward(torch, adapter, choice)
         self._optimizers(torch, adapter)
         self._modules(torch, adapter)
         self._values(torch, adapter)
@@ -182,9 +185,12 @@ class Hooks:
         else:
             self.undo.append(lambda: setattr(owner, name, before))
 
-    def _backward(self, torch: ModuleType, adapter: ModuleType) -> None:
+    def _backward(self, torch: ModuleType, adapter: ModuleType, choice: Choice | None) -> None:
         # Both backward() and grad() end in this function.
-        adapter.take_engine(torch.autograd._engine_run_backward, self.optimizers.tell_new)
+        before = self.optimizers.tell_new
+        if choice is not None:
+            before = choice.looking_before(before)
+        adapter.take_engine(torch.autograd._engine_run_backward, before)
         self._put(torch.autograd, "_engine_run_backward", adapter.run_backward)
         self._put(torch.autograd.graph, "_engine_run_backward", adapter.run_backward)
 
@@ -229,6 +235,8 @@ class Hooks:
         Tensor = torch.Tensor
         self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.host_read))
         self._put(Tensor, "tolist", _told_before(Tensor.tolist, adapter.host_read))
+        # An address in other hands: ctypes, Numba, another library.
+        self._put(Tensor, "data_ptr", _told_before(Tensor.data_ptr, adapter.others_may_write))
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)

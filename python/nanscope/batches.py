@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from nanscope.errors import kind_of
 from nanscope.progress import Progress
 from nanscope.snapshot import Snapshot
 from nanscope.trial import Harm, Trial
@@ -128,9 +129,9 @@ def _total(loader: Iterable, batches: int | None) -> int | None:
 
 def _require(step: object, loader: object, model: object, optimizer: object) -> None:
     if not callable(step):
-        raise TypeError(f"step is a function of a batch, not a {type(step).__name__}.")
+        raise TypeError(f"step is a function of a batch, not {kind_of(step)}.")
     if isinstance(loader, (str, bytes)) or not hasattr(loader, "__iter__"):
-        raise TypeError(f"loader is something to iterate over, not a {type(loader).__name__}.")
+        raise TypeError(f"loader is something to iterate over, not {kind_of(loader)}.")
     if model is None and optimizer is None:
         raise TypeError(
             "find_first_bad_batch needs model= or optimizer=: without them neither gradients nor "

@@ -8,16 +8,17 @@ are, switched off (Note [Installed once, never removed] in install.cc).
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import os
 import sys
 import threading
 import weakref
 from functools import wraps
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 from nanscope.ending import say
-from nanscope.errors import NonFiniteError
+from nanscope.errors import NonFiniteError, kind_of
 from nanscope.findings import Finding
 
 TYPE_CHECKING = False
@@ -34,6 +35,10 @@ F = TypeVar("F", bound="Callable[..., Any]")
 NESTED = (
     "watch() is already on, entered at {}: one block at a time, for torch's kernels are watched in "
     "all threads at once."
+)
+LATER = (
+    "watch() cannot decorate {}: calling a generator or coroutine runs nothing yet; put "
+    "`with nanscope.watch():` around the code that uses it."
 )
 RUN = "this process is watched by `nanscope run` already: leave watch() out, or start it as usual."
 
@@ -62,7 +67,7 @@ class WatchBlock:
         if not callable(on_find) and on_find not in ("raise", "report"):
             raise ValueError(f'on_find is "raise", "report" or a function, not {on_find!r}.')
         if model is not None and not hasattr(model, "named_parameters"):
-            raise TypeError(f"model is a torch.nn.Module, not a {type(model).__name__}.")
+            raise TypeError(f"model is a torch.nn.Module, not {kind_of(model)}.")
         self.model = model
         self.mode = mode
         self.on_find = on_find
@@ -83,6 +88,9 @@ class WatchBlock:
 
     # ------------------------------------------------------------------------ as a decorator
     def __call__(self, function: F) -> F:
+        if _runs_later(function):
+            raise TypeError(LATER.format(getattr(function, "__name__", "the function")))
+
         @wraps(function)
         def watched(*args, **kwargs):
             with WatchBlock(self.model, self.mode, self.on_find, self.snapshot_every):
@@ -291,12 +299,21 @@ class WatchBlock:
         return self._adapter.finding_text(number) or self.report
 
 
+@overload
 def watch(
     model: torch.nn.Module | None = None,
     mode: Literal["exact", "sentinel"] = "exact",
     on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
     snapshot_every: float | None = None,
-) -> WatchBlock:
+) -> WatchBlock: ...
+@overload
+def watch(model: F) -> F: ...
+def watch(
+    model: Any = None,
+    mode: Literal["exact", "sentinel"] = "exact",
+    on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+    snapshot_every: float | None = None,
+) -> Any:
     """Watches a block or, as a decorator, each call of a function.
 
     Names the first operation that made a NaN or Inf and did harm. "raise" raises `NonFiniteError`
@@ -305,7 +322,17 @@ def watch(
     and buffers of that model count, else those of every live module. "sentinel" looks once a step
     and runs a snapshot again, taken every `snapshot_every` seconds, to find the operation.
     """
+    if inspect.isroutine(model):  # @nanscope.watch, without parentheses
+        return WatchBlock(None, mode, on_find, snapshot_every)(model)
     return WatchBlock(model, mode, on_find, snapshot_every)
+
+
+def _runs_later(function: object) -> bool:
+    return (
+        inspect.isgeneratorfunction(function)
+        or inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+    )
 
 
 def _watch_forks(adapter: ModuleType) -> None:

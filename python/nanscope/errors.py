@@ -48,3 +48,11 @@ class ChildStop(NonFiniteError):
 
 for _public in (NonFiniteError, CheckFailed, Unreadable, Stop, ChildStop):
     _public.__module__ = "nanscope"
+
+
+def kind_of(value: object) -> str:
+    """For a sentence: an int, a str, None."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -78,6 +78,7 @@ class Origin(_Record):
     numel: int
     indices: list[list[int]] = field(default_factory=list)
     per_element: bool = False
+    in_backward_code: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,47 @@ class Scalar(_Record):
 
 
 @dataclass(frozen=True)
+class Recomputed(_Record):
+    """The failing elements, computed again in a wider type."""
+
+    dtype: str
+    values: list[Number]
+
+
+@dataclass(frozen=True)
+class Maker(_Record):
+    """An operation that made an input of the one that failed."""
+
+    node: str
+    site: Site
+    links_back: int
+    tensors: list[TensorFacts]
+    scalars: list[Scalar]
+
+
+@dataclass(frozen=True)
+class TrainingStep(_Record):
+    """One step of the training before it."""
+
+    step: int
+    loss: Number | None
+    gradient_norm: Number | None
+    largest_parameter: Number | None
+    update_ratio: Number | None
+    learning_rate: Number | None
+    loss_scale: Number | None
+
+
+@dataclass(frozen=True)
+class Magnitude(_Record):
+    """The largest value at one place of the failing step."""
+
+    name: str
+    largest: Number
+    gradient: bool
+
+
+@dataclass(frozen=True)
 class OtherCause(_Record):
     id: str
     why_not: str
@@ -140,6 +182,7 @@ class Cause(_Record):
     sentence: str
     evidence: list[str]
     others: list[OtherCause] = field(default_factory=list)
+    to_blame: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,6 +218,11 @@ class Finding(_Record):
     verification: Verification | None = None
     scalars: list[Scalar] = field(default_factory=list)
     count: int = 1
+    recomputed: list[Recomputed] = field(default_factory=list)
+    makers: list[Maker] = field(default_factory=list)
+    history: list[TrainingStep] = field(default_factory=list)
+    magnitudes: list[Magnitude] = field(default_factory=list)
+    fate: str | None = None
 
 
 def _read(kind: Any, value: Any) -> Any:

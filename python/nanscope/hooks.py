@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nanscope.arrays import array_of
-from nanscope.errors import CheckFailed, Unreadable
+from nanscope.errors import CheckFailed, Unreadable, kind_of
 from nanscope.leaves import leaves_of
 from nanscope.statistics import Stats, counted, number, stats_of
 
@@ -187,7 +187,7 @@ def forward_hooks(
     """
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(model, torch.nn.Module):
-        raise Unreadable(f"forward_hooks takes a torch.nn.Module, not a {type(model).__name__}.")
+        raise Unreadable(f"forward_hooks takes a torch.nn.Module, not {kind_of(model)}.")
     if not callable(on_find) and on_find not in ("raise", "report"):
         raise ValueError(f'on_find is "raise", "report" or a function, not {on_find!r}.')
     return ForwardHooks(model, on_find)

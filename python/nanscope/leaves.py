@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from nanscope.arrays import is_array
-from nanscope.errors import Unreadable
+from nanscope.errors import Unreadable, kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,4 @@ def _refusal(value: object, name: str) -> str:
         return f"{name} is a module; check_weights({name}) looks at its parameters."
     if hasattr(value, "__next__"):
         return f"{name} is an iterator, and looking at it would use it up: check what it gives."
-    kind = type(value).__name__
-    article = "an" if kind[0] in "aeiouAEIOU" else "a"
-    what = "None" if value is None else f"{article} {kind}"
-    return f"{name} is {what}, neither an array nor a container of arrays."
+    return f"{name} is {kind_of(value)}, neither an array nor a container of arrays."

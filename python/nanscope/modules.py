@@ -36,6 +36,19 @@ def path_by_address(addresses: Sequence[int], *namespaces: Namespace) -> str | N
     )
 
 
+def module_paths(spaces: Sequence[Namespace]) -> set[str]:
+    """Every path by which a living module can be named."""
+    Module = _module_class()
+    paths: set[str] = set()
+    for name, root in (*_roots(spaces), *_seen_from_inside(spaces)):
+        paths.update(path for path, _ in root.named_modules(prefix=name))
+    for thing in gc.get_objects():  # those that no variable holds
+        if Module is not None and issubclass(type(thing), Module):
+            prefix = type(thing).__name__
+            paths.update(path for path, _ in thing.named_modules(prefix=prefix))
+    return paths
+
+
 def parameter_names(*namespaces: Namespace) -> dict[int, str]:
     """The names of parameters, buffers and bare trained tensors.
 

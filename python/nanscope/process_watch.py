@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.choice import Choice
     from nanscope.held import Raised
     from nanscope.sentinel.run import RunSentinel
     from nanscope.settings import Settings
@@ -39,7 +40,9 @@ class Watch:
         self.problem: str | None = None
         self.torch_version = ""
         self.unwatched: dict[tuple[str, str], int] = {}  # (what, why): how often
+        self.choice: Choice | None = None  # --layer, --file
         self.news = None  # of children, in the process that began the run
+        self.nothing_chosen: str | None = None  # a sentence
         self.judging = 0  # the thread that does
         self.judged = False
         self.signalled = False
@@ -54,6 +57,10 @@ class Watch:
         """Never lets a fault of ours reach the program."""
         self.torch_version = torch.__version__
         try:
+            if self.settings.layer or self.settings.file:
+                from nanscope import choice
+
+                self.choice = choice.of(self.settings)
             answer = self._attach(torch)
             if isinstance(answer, str):
                 self.problem = answer
@@ -70,7 +77,7 @@ class Watch:
         from nanscope import attach
 
         if self.settings.mode == "exact":
-            return attach.attach(torch, self.settings)
+            return attach.attach(torch, self.settings, self.choice)
         from nanscope.sentinel.run import RunSentinel
 
         self.sentinel = sentinel = RunSentinel(self)
@@ -170,6 +177,8 @@ class Watch:
                 held.tensors_of_the_program(),
                 raised.stack if raised else [],
             )
+        if self.choice is not None and not adapter.error_found():
+            self.nothing_chosen = self.choice.problem()
         children = self.news.read() if self.news is not None else []
         found = adapter.error_found() or bool(children)
         # A child's status is between it and its parent: a DataLoader fails at once if a worker ends
@@ -204,6 +213,8 @@ class Watch:
 
     def _tell(self, told: dict, ending: Ending, children: list[tuple[int, str]]) -> None:
         lines = list(told["complaints"])
+        if self.nothing_chosen:
+            lines.append(f"nanscope: {self.nothing_chosen}: all of the program was left out.")
         stopped = self.adapter.stops() and self.settings.on_error == "stop"
         if stopped and ending.kind != "stopped" and not self.settings.is_child:
             lines.append(RAN_ON)
@@ -248,6 +259,8 @@ class Watch:
         gaps = [(what, why, count) for (what, why), count in self.unwatched.items()]
         if self.sentinel is not None:
             gaps += self.sentinel.gaps()
+        if self.nothing_chosen:
+            gaps.append(("all of the program", self.nothing_chosen, 1))
         if children:
             names = ", ".join(display_path(path) for _, path in children[:4])
             gaps.append(("child processes with errors of their own", names, len(children)))

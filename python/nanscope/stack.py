@@ -45,6 +45,11 @@ def is_user_code(filename: str, main_file: str | None = None) -> bool:
     return _known[key]
 
 
+def has_seen(path: str) -> bool:
+    """Whether code of this file (symbolic links followed) was on a stack that was looked at."""
+    return any(_real(filename) == path for filename, *_ in _known)
+
+
 def split_stack(
     frames: Sequence[Frame], main_file: str | None = None
 ) -> tuple[int | None, int | None]:

@@ -12,6 +12,8 @@ FIELDS = ("file", "line", "end_line", "col", "end_col", "code", "function", "sou
 MOST_FRAMES = 32
 NOWHERE = dict.fromkeys(FIELDS[:1] + FIELDS[5:7] + FIELDS[8:], "") | dict.fromkeys(FIELDS[1:5], 0)
 
+NOTHING = dict.fromkeys(("library_site", "module", "rank", "worker"))
+
 
 class Storyteller:
     """Reads source for findings; asked only when something was found."""
@@ -22,7 +24,28 @@ class Storyteller:
         self.sites: dict[tuple[int, int], source.Site] = {}
 
     def describe(self, frames, op, node, arguments) -> dict:
-        """Of the frames, innermost first: (code, offset, address of `self` in a forward)."""
+        """Of the frames, innermost first: (code, offset, address of `self` in a forward).
+
+        Raises only what is the program's own: Ctrl-C, or what its signal handler raised just now.
+        """
+        try:
+            return self._describe(frames, op, node, arguments)
+        except Exception as error:
+            if self._is_the_programs(error):
+                raise
+            remark = f"the source could not be read: {error!r}"
+            site = NOWHERE | {"source": [], "remark": remark}
+            return NOTHING | {"site": site, "stack": [], "names": [None] * len(arguments)}
+
+    def _is_the_programs(self, error: Exception) -> bool:
+        step = error.__traceback__
+        while step is not None:
+            if is_user_code(step.tb_frame.f_code.co_filename, self.main_file):
+                return True
+            step = step.tb_next
+        return False
+
+    def _describe(self, frames, op, node, arguments) -> dict:
         pairs = [(code, offset) for code, offset, _ in frames]
         own, library = split_stack(pairs, self.main_file)
         site = self._locate(*pairs[own]) if own is not None else None
@@ -80,6 +103,14 @@ class Storyteller:
 
     def name_of_storage(self, number: int) -> str | None:
         """`net.head.weight`: the parameter, buffer or bare leaf that lives in this storage."""
+        try:
+            return self._name_of_storage(number)
+        except Exception as error:
+            if self._is_the_programs(error):
+                raise
+            return None
+
+    def _name_of_storage(self, number: int) -> str | None:
         torch = sys.modules["torch"]
         from nanscope import modules
 

@@ -101,6 +101,7 @@ void fields(auto& visit, A<Forewarning> auto& warning) {
   visit("value", warning.value);
   visit("limit", warning.limit);
   visit("steps", warning.steps);
+  visit("goes_in", warning.goes_in);
 }
 
 void fields(auto& visit, A<Origin> auto& origin) {
@@ -124,6 +125,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("numel", origin.numel);
   visit("per_element", origin.per_element);
   visit("in_backward_code", origin.in_backward_code);
+  visit("discarded", origin.discarded);
 }
 
 void fields(auto& visit, A<Harm> auto& harm) {
@@ -159,6 +161,7 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("history", finding.history);
   visit("magnitudes", finding.magnitudes);
   visit("forewarning", finding.forewarning);
+  visit("fate", finding.fate);
 }
 
 void fields(auto& visit, A<Program> auto& program) {

@@ -118,6 +118,7 @@ struct Forewarning {
   double value = 0;
   double limit = 0;
   std::int64_t steps = 0;
+  bool goes_in = false;  // the value goes into what is named, and is not its result
 };
 
 struct Origin {
@@ -141,6 +142,7 @@ struct Origin {
   std::int64_t neg_inf = 0;
   std::int64_t numel = 0;
   bool per_element = false;  // judged element by element; else for the tensor as a whole
+  bool discarded = false;    // the program replaced it on purpose: where, a mask, nan_to_num
 };
 
 struct Harm {
@@ -168,6 +170,7 @@ struct Finding {
   std::vector<TensorFacts> outputs;
   std::vector<ScalarFact> scalars;
   std::int64_t count = 1;  // how often this site did the same (notes)
+  std::string fate;        // of a note, what became of it: cleaned, handled, not used
   std::optional<Value>
       exact;  // the first failing element, computed in float64 from the same inputs
   std::int64_t inputs_left_out = 0;  // inputs beyond those kept (an op over lists of tensors)

@@ -8,6 +8,7 @@
 #include "diagnose/cause.h"
 #include "diagnose/causes.h"
 #include "diagnose/family.h"
+#include "diagnose/growth.h"
 #include "diagnose/lineage.h"
 #include "diagnose/phrase.h"
 #include "diagnose/what_if.h"
@@ -136,7 +137,10 @@ Cause pick(const Facts& facts, const Opinions& opinions) {
     cause.sentence[0] = static_cast<char>(std::toupper(cause.sentence[0]));
   if (facts.origin().kind == OriginKind::kBirth) {
     cause.evidence.push_back(lineage(facts));
-    for (std::string& line : what_if(facts)) cause.evidence.push_back(std::move(line));
+    if (cause.id.ends_with("_overflow")) cause.evidence.push_back(one_bad_batch(facts));
+    // A guard was lost before this operation: that the operation itself is exact misleads.
+    if (cause.id != "eps_underflow")
+      for (std::string& line : what_if(facts)) cause.evidence.push_back(std::move(line));
   }
   keep_one_of_each(cause.evidence);
   for (auto it = opinions.begin(); it != opinions.end(); ++it) {

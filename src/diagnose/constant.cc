@@ -13,7 +13,8 @@ void constant(const Facts& facts, Opinions& opinions) {
   std::vector<std::string> evidence{
       fmt::format("{} wrote {}", facts.origin().op, bad_elements(facts.origin()))};
   for (const ScalarFact& scalar : facts.finding().scalars)
-    evidence.push_back(fmt::format("its argument {} is {}", scalar.name, scalar.value));
+    if (scalar.value.ends_with("nan") || scalar.value.ends_with("inf"))
+      evidence.push_back(fmt::format("the number it was given is {}", scalar.value));
   // That it was written is certain; whether it was meant as data is not.
   const auto stand = is_data_literal(facts) ? Opinion::Stand::kLikely : Opinion::Stand::kCertain;
   opinions.push_back({stand, "nan_constant",

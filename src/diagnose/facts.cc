@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "diagnose/phrase.h"
@@ -143,11 +144,18 @@ std::optional<double> Facts::scalar(std::string_view name) const {
   return std::nullopt;
 }
 
+namespace {
+std::string unnamed(std::size_t place) {
+  constexpr const char* kPlaces[] = {"the first input", "the second input", "the third input"};
+  return place < std::size(kPlaces) ? kPlaces[place] : "a further input";
+}
+}  // namespace
+
 std::vector<Operand> Facts::tensors() const {
   std::vector<Operand> all;
   for (std::size_t i = 0; i < finding_.inputs.size(); ++i)
     if (!is_saved(finding_.inputs[i]))
-      all.push_back(operand_of(finding_.inputs[i], "", fmt::format("input {}", i)));
+      all.push_back(operand_of(finding_.inputs[i], "", unnamed(i)));
   return all;
 }
 

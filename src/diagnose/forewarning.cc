@@ -15,10 +15,9 @@ std::string sentence_of(const Forewarning& w) {
     return fmt::format("The guard {} in {} is rounded to 0 in {}: it guards nothing.",
                        number(w.value), name, w.dtype);
   if (w.id == "little_headroom")
-    return fmt::format(
-        "{} reaches {} in {}, which ends at {}: {:.0f} % of the exponent's range is "
-        "used.",
-        name, number(w.value), w.dtype, number(w.limit), 100 * w.value / w.limit);
+    return fmt::format("{} reaches {} in {}, which ends at {}: x {:.2g} more and it overflows.",
+                       w.goes_in ? "What goes into " + name : name, number(w.value), w.dtype,
+                       number(w.limit), w.limit / w.value);
   if (w.id == "extreme_weights" && w.value > w.limit)
     return fmt::format("The weights of {} reach {} after {}.", name, number(w.value),
                        plural(w.steps, "step"));

@@ -24,6 +24,11 @@ std::optional<Operand> culprit(const Facts& facts) {
   return std::nullopt;
 }
 
+// By the user, not by the op's schema alone.
+bool is_named(const TensorFacts& tensor) {
+  return !tensor.name.empty() && tensor.name != tensor.argument;
+}
+
 std::string held(const Statistics& s) {
   std::vector<std::string> kinds;
   if (s.nan > 0) kinds.push_back(grouped(s.nan) + " nan");
@@ -36,7 +41,9 @@ std::string held(const Statistics& s) {
 std::string sample_of(const Facts& facts) {
   const auto& inputs = facts.finding().inputs;
   const Index& at = facts.origin().indices[0];
-  if (at.size() < 2 || inputs.empty() || inputs[0].shape.size() != at.size()) return {};
+  if (at.size() < 2 || inputs.empty() || inputs[0].shape.size() != at.size() ||
+      inputs[0].shape[0] < 2 || facts.op_is({"copy"}))  // a checkpoint has no samples
+    return {};
   return fmt::format(", in sample {} of {}", grouped(at[0]), grouped(inputs[0].shape[0]));
 }
 
@@ -54,13 +61,26 @@ bool assigns_element(const Site& site) {
 
 void imported(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> tensor = culprit(facts);
-  const std::string name = tensor ? tensor->name : facts.expression();
+  const std::string name =
+      tensor && is_named(*tensor->tensor) ? tensor->name : "what " + facts.expression() + " reads";
   const std::string what = tensor ? held(tensor->tensor->statistics) : bad_elements(facts.origin());
-  std::vector<std::string> evidence{
-      fmt::format("{} is the first operation that read it", facts.origin().op)};
+  std::vector<std::string> evidence;
+  if (facts.origin().op == "input data")
+    evidence.push_back("no operation had read it before");
+  else
+    evidence.push_back(fmt::format("{} is the first operation that read it", facts.origin().op));
   if (!facts.at().empty())
     evidence.push_back(fmt::format("the first bad element is {}{}{}", facts.value(), facts.at(),
                                    sample_of(facts)));
+  if (facts.origin().numel == 0) {  // it was gone before anybody could look at it
+    opinions.push_back({Opinion::Stand::kLikely,
+                        kId,
+                        fmt::format("{} holds a number that no watched operation computed: it came "
+                                    "in with the data, or from a kernel that was not watched.",
+                                    facts.expression()),
+                        {"its values were not recorded"}});
+    return;
+  }
   opinions.push_back(
       {Opinion::Stand::kCertain, kId,
        fmt::format("{} came in with {}: no operation of this run computed it, it is in the data.",

@@ -1,10 +1,10 @@
 // where_gradient_leak: a value is discarded in the forward (where, a mask, a slice,
 // nan_to_num), and its backward multiplies the 0 it gets by an infinite slope.
 //
-// Three proofs. The loss of this step is finite, yet a forward nan reaches a gradient: it
-// went through the branch not taken. Or a node is born bad whose forward value was bad as
-// well: had that value counted, the forward would be the origin. Or the gradient that enters
-// the bad node is exactly 0.
+// Three proofs. The loss of this step is finite, yet a forward nan (or an inf that was replaced on
+// purpose) reaches a gradient: it went through the branch not taken. Or a node is born bad whose
+// forward value was bad as well: had that value counted, the forward would be the origin. Or the
+// gradient that enters the bad node is exactly 0.
 
 #include <fmt/format.h>
 
@@ -37,6 +37,16 @@ void from_forward(const Facts& facts, Opinions& opinions) {
   if (!std::isfinite(*loss)) {
     opinions.push_back(
         {Opinion::Stand::kRuledOut, kId, fmt::format("the loss itself is {}", number(*loss)), {}});
+    return;
+  }
+  // A nan cannot be calculated away; an inf can: x / inf is 0.
+  if (!facts.is_nan() && !facts.origin().discarded) {
+    opinions.push_back({Opinion::Stand::kRuledOut,
+                        kId,
+                        fmt::format("the loss is {}, but nothing shows that {} was discarded: an "
+                                    "inf can be divided away",
+                                    number(*loss), facts.expression()),
+                        {}});
     return;
   }
   opinions.push_back(

@@ -48,6 +48,21 @@ TEST(Leak, InnocentSuspect) {
   EXPECT_EQ(why_not(finding, "where_gradient_leak"), "the loss itself is nan");
 }
 
+TEST(Leak, AnInfMayBeDividedAway) {
+  // e / e.sum(): the loss is finite, and the inf was used all the same.
+  Finding finding = made(kInf, "aten::exp", {with("h * 40", "self", 274)});
+  const Finding leaked = discarded();
+  finding.harm = leaked.harm;
+  finding.chain = leaked.chain;
+  finding.history = leaked.history;
+  EXPECT_EQ(verdict(finding), "exp_overflow certain");
+  EXPECT_EQ(why_not(finding, "where_gradient_leak"),
+            "the loss is 2.5, but nothing shows that `f(x)` was discarded: an inf can be divided "
+            "away");
+  finding.origin.discarded = true;
+  EXPECT_EQ(verdict(finding), "where_gradient_leak certain");
+}
+
 TEST(Leak, LookAlike) {
   // A gradient other than 0 meets the infinite slope.
   EXPECT_EQ(verdict(sample::sqrt_gradient()), "sqrt_gradient_at_zero certain");

@@ -25,6 +25,10 @@ constexpr double kDiverges = 1.5;  // a step
 constexpr double kExtremeWeight = 100;
 constexpr std::size_t kFewestLayers = 3;
 constexpr double kLayerGrowth = 5;
+constexpr std::size_t kFewestSteady = 3;
+constexpr std::size_t kMostSteady = 8;
+constexpr double kSteady = 10;  // the largest of the steady steps beside the least
+constexpr double kJump = 100;
 
 struct Measured {
   const char* what;
@@ -170,7 +174,32 @@ void gradients(const Facts& facts, Opinions& opinions) {
        kHowItShows});
 }
 
+// Steady until then: the last step is apart from those before it.
+std::string jump_in(const std::vector<StepRecord>& history, const Measured& measure) {
+  std::vector<double> sizes = column(history, measure.field);
+  std::optional<double> last = history.empty() ? std::nullopt : history.back().*measure.field;
+  if (!last) return {};
+  if (std::isfinite(*last)) sizes.pop_back();
+  if (sizes.size() < kFewestSteady) return {};
+  sizes.erase(sizes.begin(), sizes.end() - std::min(sizes.size(), kMostSteady));
+  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  if (*least <= 0 || *most > kSteady * *least || std::abs(*last) < kJump * *most) return {};
+  return fmt::format(
+      "{} went from {} to {} in one step, after {} steady ones: one bad batch, not a growth",
+      measure.what, number(sizes.back()), number(*last), sizes.size());
+}
+
 }  // namespace
+
+std::string one_bad_batch(const Facts& facts) {
+  Opinions opinions;
+  if (facts.is_nan() || !is_overflow(facts) || divergence(facts, opinions)) return {};
+  for (const Measured& measure : kMeasures) {
+    const std::string jump = jump_in(facts.finding().history, measure);
+    if (!jump.empty()) return jump;
+  }
+  return {};
+}
 
 void training(const Facts& facts, Opinions& opinions) {
   if (is_overflow(facts) && divergence(facts, opinions)) return;

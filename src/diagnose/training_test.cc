@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "diagnose/phrase.h"
 #include "diagnose/test_finding.h"
 
 namespace nanscope {
@@ -44,6 +47,29 @@ TEST(Training, SteadyStepsAreInnocent) {
   // One jump is not a trend.
   finding.history.back().gradient_norm = 1e6;
   EXPECT_EQ(verdict(finding), "float_overflow certain");
+}
+
+TEST(Training, AJumpIsOneBadBatch) {
+  Finding finding = overflowed(9);
+  finding.history = growing(1.01, 10);
+  finding.history.back().gradient_norm = 1e6;
+  const auto told = [&] {
+    const std::vector<std::string> evidence = diagnose(finding).evidence;
+    return std::count_if(evidence.begin(), evidence.end(), [](const std::string& line) {
+      return line ==
+             "the gradient norm went from 1.08286 to 1e+06 in one step, after 8 steady ones: "
+             "one bad batch, not a growth";
+    });
+  };
+  EXPECT_EQ(told(), 1);
+  finding.history.back().gradient_norm = 1.1;  // no jump
+  EXPECT_EQ(told(), 0);
+  for (StepRecord& record : finding.history) record.loss = 0.5;
+  finding.history.back().loss = kInf;
+  EXPECT_NE(joined(diagnose(finding).evidence, "; ").find("the loss went from 0.5 to inf in one "),
+            std::string::npos);
+  finding.history = growing(4.1, 10);  // a growth
+  EXPECT_EQ(told(), 0);
 }
 
 TEST(Training, APoleIsNoDivergence) {

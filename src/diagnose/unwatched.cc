@@ -9,28 +9,26 @@
 namespace nanscope::diagnosis {
 
 void unwatched(const Facts& facts, Opinions& opinions) {
-  const Origin& origin = facts.origin();
-  if (origin.kind != OriginKind::kUnwatched) return;
-  const auto& inputs = facts.finding().inputs;
-  const std::string name = inputs.empty() ? facts.expression() : quoted(inputs[0].name);
-  std::vector<std::string> evidence{
-      fmt::format("{}: {}{}", name, bad_elements(origin), facts.at())};
-  for (const Maker& maker : facts.finding().makers) {
-    if (maker.links_back != 0 || maker.site.file.empty()) continue;
-    evidence.push_back(fmt::format("it was finite when {} made it, at {}:{}",
-                                   quoted(maker.site.code), maker.site.file, maker.site.line));
-    break;
-  }
-  if (evidence.size() == 1)
-    evidence.push_back("it was finite after the last watched operation wrote it");
-  evidence.push_back(fmt::format("{} at {}:{} is the next watched operation, and reads {}",
-                                 origin.op, origin.site.file, origin.site.line, facts.value()));
-  opinions.push_back(
-      {Opinion::Stand::kLikely, "unwatched_kernel",
-       fmt::format("A kernel that could not be watched wrote {} into {}: it was finite when last "
-                   "seen, and no watched operation wrote it since.",
-                   facts.value(), name),
-       evidence});
+  const Finding& finding = facts.finding();
+  if (finding.origin.kind != OriginKind::kUnwatched) return;
+  std::vector<std::string> evidence{bad_elements(finding.origin)};
+  // Where is not known: a node is found at the next watched operation.
+  if (finding.makers.empty())
+    evidence.emplace_back("it was finite after the last watched operation that wrote it");
+  else
+    evidence.push_back(
+        fmt::format("it did not come from outside: autograd knows what computed it, {}",
+                    finding.makers[0].node));
+  if (finding.origin.op.find("::") != std::string::npos)  // not the host alone
+    evidence.push_back(fmt::format("{} is the next watched operation, and reads {}",
+                                   finding.origin.op, facts.value()));
+  const std::string what =
+      finding.inputs.empty() ? facts.expression() : quoted(finding.inputs[0].name);
+  opinions.push_back({Opinion::Stand::kLikely, "unwatched_kernel",
+                      fmt::format("A kernel that could not be watched made it: no watched "
+                                  "operation wrote the {} in {}.",
+                                  facts.value(), what),
+                      evidence});
 }
 
 }  // namespace nanscope::diagnosis

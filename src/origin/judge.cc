@@ -87,7 +87,6 @@ void Judge::gradients_dropped(std::span<const TensorId> gradients) {
   Session(*this)->gradients_dropped(gradients);
 }
 
-
 void Judge::scaler_updated(bool found_inf, double scale, const Place& place) {
   Session(*this)->scaler_updated(found_inf, scale, place);
 }

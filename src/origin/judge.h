@@ -18,7 +18,14 @@
 
 namespace nanscope {
 
-enum class EventSort : std::uint8_t { kUninitialised, kDeclared, kImported, kUnwatched, kBirth, kCarrier };
+enum class EventSort : std::uint8_t {
+  kUninitialised,
+  kDeclared,
+  kImported,
+  kUnwatched,
+  kBirth,
+  kCarrier
+};
 enum class Harmed : std::uint8_t {
   kGradient,
   kParameter,
@@ -41,6 +48,7 @@ struct EventView {
   Place place;
   std::shared_ptr<const void> facts;  // births, declared, imported, uninitialised
   bool cleaned = false;
+  bool discarded = false;  // replaced on purpose
 };
 
 struct Verdict {
@@ -64,7 +72,8 @@ struct Verdict {
 struct Note {
   EventView first;
   std::int64_t count = 0;
-  std::string why;  // "cleaned", "handled", "not used", ...
+  std::string why;     // "cleaned", "handled", "not used", ...
+  bool warns = false;  // nobody asked for what became of it
 };
 
 // A tensor the program still holds when it ends.
@@ -125,7 +134,7 @@ class Judge {
   // A parameter or buffer of a module was set to this value.
   void value_registered(const TensorState& value, Target target, const std::string& name,
                         const Place& place);
-  void gradients_dropped(std::span<const TensorId> gradients);  // zero_grad, grad = None
+  void gradients_dropped(std::span<const TensorId> gradients);            // zero_grad, grad = None
   void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
   // repr, numpy(), tolist(); `decides` is false for printing.
   void host_read(const TensorState& tensor, bool decides, const Place& place);

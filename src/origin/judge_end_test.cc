@@ -210,6 +210,23 @@ TEST(JudgeCollapsed, NotIfPartlyZeroTestedDeclaredOrUnused) {
   }
 }
 
+// Only elements were lost: a warning, unless the program looked.
+TEST(JudgeCollapsed, InPartItIsAWarning) {
+  for (const bool tested : {false, true}) {
+    Program p;
+    Leaf w = p.parameter();
+    Tensor inf = p.op("exp", {p.data()}, kInf, {.line = 3});
+    if (tested) p.test(inf);
+    Tensor kept = p.op("div", {p.data(), inf}, kFinite, {.line = 4, .some_zero = true});
+    p.backward(p.op("sum", {kept}, kFinite, {.line = 6}), w, p.tensor());
+    p.step();
+    p.end();
+    EXPECT_EQ(p.verdict(), "clean");
+    ASSERT_EQ(p.judge.notes().size(), 1u);
+    EXPECT_EQ(p.judge.notes()[0].warns, !tested);
+  }
+}
+
 TEST(JudgeCollapsed, TheMarkSurvivesAnInPlaceOp) {
   Program p;
   Leaf w = p.parameter();

@@ -73,6 +73,7 @@ class Call {
   void drop_finite();
   void cleaned();
   void absorbed();
+  void warn_of(const std::vector<EventId>& lost);
   [[nodiscard]] std::vector<EventId> marks_read() const;
   void pass_on(const std::vector<EventId>& marks);
   void made_bad();
@@ -163,7 +164,13 @@ void Call::drop_finite() {
 void Call::cleaned() {
   if (record_.place.printing) return;
   if (traits_.deliberate) {
-    for (const EventId id : parents_) state_.events.replace(id);
+    for (const EventId id : parents_) {
+      state_.events.replace(id);
+      const Event* event = state_.events.find(id);
+      if (event == nullptr) continue;
+      for (const Origins* origins : {&event->nan, &event->inf})
+        for (const OriginRef& ref : *origins) ref.source->discarded = true;
+    }
   }
   if (record_.writes.empty()) return;
   for (const EventId id : parents_) {
@@ -186,9 +193,21 @@ void Call::absorbed() {
   }
   if (lost.size() > Events::kMostParents) lost.resize(Events::kMostParents);
   for (const OpRecord::Write& write : record_.writes) {
-    if (!write.all_zero) continue;
-    for (const EventId id : lost) state_.ledger.mark(write.state, id);
+    if (!write.some_zero) continue;
+    if (!write.all_zero) warn_of(lost);
+    for (const EventId id : lost)
+      if (write.all_zero) state_.ledger.mark(write.state, id);
   }
+}
+
+// Elements were lost, not the whole: a warning, unless the program knows of the Inf.
+void Call::warn_of(const std::vector<EventId>& lost) {
+  std::vector<EventId> unknown = lost;
+  std::erase_if(unknown, [&](EventId id) {
+    const Event* event = state_.events.find(id);
+    return event == nullptr || event->known || event->tested;
+  });
+  state_.fate(unknown, Fate::kDividedAway);
 }
 
 // Taken before the finite results are dropped: an in-place op reads what it writes.

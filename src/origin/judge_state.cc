@@ -22,7 +22,7 @@ std::vector<EventId> Judge::State::matching(std::vector<EventId> ids, Kinds kind
 
 std::vector<EventId> Judge::State::blame_tensor(const TensorState& tensor, const Place& place) {
   std::vector<EventId> ids = matching(ledger.events_of(tensor), tensor.kinds);
-  if (ids.empty()) ids.push_back(import(tensor, &kInputData, place, nullptr));
+  if (ids.empty()) ids.push_back(import(tensor, &kInputData, place, world.facts_of(tensor)));
   return ids;
 }
 

@@ -11,6 +11,8 @@ const char* words(Fate fate) {
       return "not used";
     case Fate::kCleaned:
       return "cleaned";
+    case Fate::kDividedAway:
+      return "divided away in part: where it stood the result is 0";
     case Fate::kThrownAway:
       return "thrown away";
     case Fate::kHandled:
@@ -70,6 +72,7 @@ std::vector<Note> Notes::list() const {
     if (site->error) continue;
     notes.push_back({site->first, site->count, words(site->fate)});
     notes.back().first.cleaned = site->fate == Fate::kCleaned;
+    notes.back().warns = site->fate == Fate::kDividedAway;
   }
   if (skips_.count > 0) notes.push_back({skips_.first, skips_.count, "step skipped by GradScaler"});
   return notes;

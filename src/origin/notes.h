@@ -10,7 +10,7 @@
 namespace nanscope {
 
 // What became of a value, the strongest last.
-enum class Fate : std::uint8_t { kNotUsed, kCleaned, kThrownAway, kHandled };
+enum class Fate : std::uint8_t { kNotUsed, kCleaned, kDividedAway, kThrownAway, kHandled };
 
 struct NoteSite {
   EventView first;

@@ -81,12 +81,15 @@ struct OpRecord {
     TensorId tensor;
     Target target = Target::kNone;
     std::string target_name;
-    bool all_zero = false;  // filled in only where an Inf went in and this came out finite
+    // Filled in only where an Inf went in and this came out finite: it divided everything away,
+    // or something.
+    bool all_zero = false;
+    bool some_zero = false;
   };
 
   const OpInfo* op = nullptr;
   Place place;
-  bool grad = false;      // grad mode on, and an input required grad
+  bool grad = false;              // grad mode on, and an input required grad
   bool nonfinite_scalar = false;  // a number argument is NaN or Inf (a wrapped number too)
   bool same_operands = false;     // x != x
   std::vector<Read>
@@ -131,6 +134,8 @@ class World : public StorageKeeper {
     std::string name;
   };
   virtual std::vector<Replaced> replaced_leaves() { return {}; }
+  // Facts of a tensor that nobody made and no op has read: of one that was told of just now.
+  virtual std::shared_ptr<const void> facts_of(const TensorState&) { return nullptr; }
 };
 
 }  // namespace nanscope

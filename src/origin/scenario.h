@@ -42,6 +42,7 @@ struct Options {
   bool in_scaler = false;
   bool printing = false;
   bool all_zero = false;
+  bool some_zero = false;
   bool floating = true;
   bool elementwise = false;
   bool fresh_nan = false;
@@ -293,6 +294,7 @@ class Program : public FactsMaker {
     written.state = tensor.state;
     written.tensor = tensor.id;
     written.all_zero = options.all_zero;
+    written.some_zero = options.all_zero || options.some_zero;
     return written;
   }
   // As the adapter does: healthy ops are not told.

@@ -17,6 +17,7 @@ struct Source {
   // verdict is reached.
   bool tested = false;
   bool cleaned = false;
+  bool discarded = false;
   // The declared or imported values it was made from (Verdict::evidence).
   std::vector<std::shared_ptr<Source>> evidence;
   NoteSite* site = nullptr;  // owned by Notes, for ever

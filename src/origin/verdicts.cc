@@ -8,6 +8,7 @@ namespace {
 EventView view_of(const Source& source) {
   EventView view = source.view;
   view.cleaned = source.cleaned;
+  view.discarded = source.discarded;
   return view;
 }
 

@@ -203,7 +203,8 @@ Json finding_of(const Finding& finding, const Patch& patch) {
           {"recomputed", list_of(finding.recomputed, recomputed_of)},
           {"makers", list_of(finding.makers, maker_of)},
           {"history", list_of(finding.history, step_of)},
-          {"magnitudes", list_of(finding.magnitudes, magnitude_of)}};
+          {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
+          {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
 }
 
 Json findings_in_order(const std::vector<Finding>& findings, const Patches& patches) {

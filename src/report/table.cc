@@ -26,12 +26,12 @@ Column labels(const std::vector<Index>& failing, std::size_t elements) {
   return column;
 }
 
-Column column_of(const TensorFacts& tensor, std::size_t number_of_tensor, std::size_t elements) {
+Column column_of(const TensorFacts& tensor, std::size_t elements) {
   const Statistics& s = tensor.statistics;
   // Inside backward the operands have no name in the source: the schema's has to do.
   const std::string name = !tensor.name.empty()       ? safe(tensor.name)
                            : !tensor.argument.empty() ? safe(tensor.argument)
-                                                      : fmt::format("input {}", number_of_tensor);
+                                                      : std::string("(unnamed)");
   Column column{name,
                 safe(tensor.dtype),
                 bracketed(tensor.shape),
@@ -81,7 +81,7 @@ std::vector<std::string> statistics_table(const std::vector<TensorFacts>& tensor
   std::vector<Column> block{names};
   std::size_t used = width_of(names);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    Column column = column_of(tensors[i], i, elements);
+    Column column = column_of(tensors[i], elements);
     const std::size_t width = kGap.size() + width_of(column);
     if (block.size() > 1 && used + width > columns) {
       print(block, paint, lines);

@@ -22,6 +22,7 @@ namespace {
 using report::Paint;
 using report::safe;
 
+constexpr std::string_view kNoOp = "input data";  // nothing but the host or a backward() read it
 constexpr std::size_t kMostFullErrors = 3;
 constexpr std::size_t kMostFrames = 3;    // "called from", unless verbose
 constexpr std::size_t kMostInputs = 6;    // columns of the table, unless verbose
@@ -90,10 +91,12 @@ std::string deed(const Origin& origin) {
     case OriginKind::kDeclared:
       return fmt::format("{} wrote {} on purpose", origin.op, value);
     case OriginKind::kImported:
+      if (origin.op == kNoOp) return fmt::format("{} came in from outside", value);
       return fmt::format("{} read {} that came in from outside", origin.op, value);
     case OriginKind::kUninitialised:
       return fmt::format("{} gave memory that was never written ({})", origin.op, value);
     case OriginKind::kUnwatched:
+      if (origin.op == kNoOp) return fmt::format("an unwatched kernel made {}", value);
       return fmt::format("{} read {} that an unwatched kernel made", origin.op, value);
   }
   return origin.op;
@@ -175,15 +178,30 @@ void root_cause(const Cause& cause, Page& page) {
     page.bullet(4, fmt::format("{}: {}", other.id, other.why_not));
 }
 
+// What a backward node saved and then reads is one tensor, and one column.
+std::vector<TensorFacts> without_twins(const std::vector<TensorFacts>& inputs) {
+  std::vector<TensorFacts> kept;
+  for (const TensorFacts& tensor : inputs) {
+    const bool twin = tensor.argument.starts_with("saved ") &&
+                      std::any_of(kept.begin(), kept.end(), [&](const TensorFacts& other) {
+                        return other.name == tensor.name && other.shape == tensor.shape &&
+                               other.name != other.argument;
+                      });
+    if (!twin) kept.push_back(tensor);
+  }
+  return kept;
+}
+
 void input_statistics(const Finding& finding, Page& page) {
   page.title("Input Statistics");
   const std::size_t elements = page.verbose() ? finding.origin.indices.size() : kMostElements;
-  std::vector<TensorFacts> shown = finding.inputs;
-  if (!page.verbose() && shown.size() > kMostInputs) shown.resize(kMostInputs);
+  std::vector<TensorFacts> shown = without_twins(finding.inputs);
+  const std::size_t all = shown.size();
+  if (!page.verbose() && all > kMostInputs) shown.resize(kMostInputs);
   page.lines(2, report::statistics_table(shown, finding.origin.indices, elements, page.room(2),
                                          page.paint()));
   if (shown.empty()) page.line(2, "No inputs were recorded.");
-  const auto hidden = static_cast<std::int64_t>(finding.inputs.size() - shown.size());
+  const auto hidden = static_cast<std::int64_t>(all - shown.size());
   if (hidden + finding.inputs_left_out > 0)
     page.line(2, fmt::format("and {}{}", plural(hidden + finding.inputs_left_out, "more input"),
                              hidden > 0 ? " (-v shows them)" : ""));
@@ -265,8 +283,8 @@ void five_parts(const Finding& finding, const Patch& patch, Page& page) {
 
 void headline(const Finding& finding, Page& page) {
   const Origin& origin = finding.origin;
-  const std::string times =
-      finding.count > 1 ? fmt::format(" ({} times)", grouped(finding.count)) : "";
+  std::string times = finding.count > 1 ? fmt::format(" ({} times)", grouped(finding.count)) : "";
+  if (!finding.fate.empty()) times += "; " + finding.fate;
   const Cause cause = diagnose(finding);
   if (finding.forewarning) {  // nothing has happened yet: there is no deed to tell of
     const std::string place = origin.site.file.empty() ? "" : position(origin.site) + ": ";

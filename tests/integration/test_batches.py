@@ -177,7 +177,7 @@ def test_a_generator_as_loader() -> None:
 @pytest.mark.parametrize(
     ("use", "sentence"),
     [
-        (lambda t: t.find(loader=7), "loader is something to iterate over, not a int"),
+        (lambda t: t.find(loader=7), "loader is something to iterate over, not an int"),
         (lambda t: t.find(loader="train"), "not a str"),
         (lambda t: t.find(loader=[]), "the loader gave no batch"),
         (lambda t: t.find(step=3), "step is a function of a batch"),

@@ -144,3 +144,10 @@ class Liar(Exporter):
 def test_the_capsule_has_the_last_word_about_the_device() -> None:
     with pytest.raises(Unreadable, match="in a device's memory"):
         nanscope.check(Liar(np.array([np.nan])))
+
+
+def test_what_is_masked_is_not_there() -> None:
+    x = np.ma.array([1.0, np.nan, 2.0], mask=[False, True, False])
+    assert nanscope.check(x) is x
+    with pytest.raises(CheckFailed):
+        nanscope.check(np.ma.array([1.0, np.nan], mask=[True, False]))

@@ -111,6 +111,85 @@ def test_runs_as_under_python(place, name):
     compare(place, *CASES[name])
 
 
+# Imported first of all: nothing under python, a NaN that spoils a weight under nanscope.
+PLANT = """
+import torch
+def train():
+    w = torch.tensor([-1.0], requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.1)
+    torch.sqrt(w).sum().backward()
+    opt.step()
+train()
+"""
+PLANTED = [
+    "world",
+    "world_code",
+    "world_stdin",
+    "world_module",
+    "world_package_main",
+    "world_folder",
+    "world_zipapp",
+    "latin1_declared",
+    "exception",
+    "exception_module",
+    "hook_exits",
+    "exit_3",
+    "exit_'wörd'",
+    "os_exit",
+    "interrupt",
+    "terminated",
+    "threads_fail",
+    "teardown",
+    "runpy",
+    "stack",
+    "files",
+    "asyncio",
+]
+
+
+def planted(files, command, stdin=None):
+    """The same program, with the import in its first line of code."""
+
+    def plant(text):
+        if isinstance(text, str):
+            return "import plant\n" + text
+        first, rest = text.split(b"\n", 1)  # a declaration of the encoding
+        return first + b"\nimport plant\n" + rest
+
+    if command[0] == "-c":
+        return files, ["-c", plant(command[1]), *command[2:]], stdin
+    if command[0] == "-":
+        return files, command, plant(stdin)
+    name = command[1].replace(".", "/") if command[0] == "-m" else command[0].removesuffix(".pyz")
+    main = next(m for m in (name, f"{name}.py", f"{name}/__main__.py") if m in files)
+    return {**files, main: plant(files[main])}, command, stdin
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_nan_is_told_and_changes_nothing_else(place, name):
+    files, command, stdin = planted(*CASES[name])
+    for folder, text in (("python", ""), ("watched", PLANT)):
+        write(place / folder, {"plant.py": text})
+    # The path is printed by some of them: both runs have the same.
+    path = place / "plant"
+    seen = []
+    for folder, launcher in (("python", PYTHON), ("watched", [*WATCHED[:2], "--keep-going"])):
+        path.unlink(missing_ok=True)
+        path.symlink_to(folder)
+        environment = {"PYTHONPATH": str(path)}
+        seen.append(run_from(place, files, launcher, command, stdin, environment))
+    ((out, err, _), written), ((told_out, told_err, told), told_written) = seen
+    assert told_out == out
+    assert told == 3
+    assert told_err.startswith(err)
+    diagnosis = told_err[len(err) :].decode()
+    assert diagnosis.startswith("nanscope: error: "), diagnosis
+    assert "torch.sqrt(w)" in diagnosis and "First Bad Operation" in diagnosis
+    captures = [name for name in told_written if name.suffix == ".nsc"]
+    assert len(captures) == 1
+    assert {n: data for n, data in told_written.items() if n not in captures} == written
+
+
 # In our own words, before the program starts: the name of the interpreter means nothing here.
 @pytest.mark.parametrize("command", [["no.py", "x"], ["./no/where.py"], ["a.py/b.py"]])
 def test_a_missing_script_is_a_sentence(place, command):

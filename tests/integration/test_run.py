@@ -195,6 +195,45 @@ def test_pdb_opens_at_the_users_frame(tmp_path: Path) -> None:
     assert "(Pdb)" not in seen.out
 
 
+# A signal arrives while Python code of ours writes the story of a finding.
+INTERRUPTED = """
+import os, signal, sys, torch
+class OutOfTime(Exception): pass
+def handler(number, frame): raise OutOfTime
+arrived = []
+def profile(frame, event, arg):
+    if event == "call" and frame.f_code.co_name == "_describe" and not arrived:
+        arrived.append(1)
+        os.kill(os.getpid(), signal.SIGINT)
+def train():
+    w = torch.tensor([0.0], requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.1)
+    torch.log(w).sum().backward()
+    opt.step()
+def square_root():
+    torch.sqrt(torch.tensor([-1.0], requires_grad=True)).sum().backward()
+sys.setprofile(profile)
+for name in "Ctrl-C", "timeout":
+    try:
+        train()
+        print(name, "lost")
+    except BaseException as error:
+        print(name, type(error).__name__)
+    signal.signal(signal.SIGINT, handler)
+    arrived.clear()
+    train = square_root
+"""
+
+
+def test_a_signal_during_our_own_work_reaches_the_program(tmp_path: Path) -> None:
+    write(tmp_path, {"program.py": INTERRUPTED})
+    seen = nanscope(tmp_path, "-q", "--strict", "--json", "finding.json", "program.py")
+    assert seen.status == 3, seen.err
+    assert seen.out.splitlines() == ["Ctrl-C KeyboardInterrupt", "timeout OutOfTime"]
+    report = read_report(seen.files["finding.json"].decode())
+    assert expression(report["findings"][0]) == "torch.log(w)"
+
+
 def test_stopped_in_a_thread_the_program_stops(tmp_path: Path) -> None:
     text = f"""import atexit, queue, threading
 {TRAIN}

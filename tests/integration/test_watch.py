@@ -6,6 +6,7 @@ In this process, where torch was imported long ago; what needs a fresh one start
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
 import threading
@@ -18,8 +19,9 @@ from torch import nn
 
 import nanscope
 from nanscope import NonFiniteError
-from watched import ENVIRONMENT, SCHEMA
+from watched import ENVIRONMENT, ROOT, SCHEMA
 
+GOLDEN = ROOT / "tests" / "golden"
 FINDING = {key: SCHEMA[key] for key in ("$schema", "$defs")} | {"$ref": "#/$defs/finding"}
 
 
@@ -50,6 +52,23 @@ def bad_step(training: Training) -> None:
     loss = torch.log(scores).sum()
     loss.backward()
     training.optimizer.step()
+
+
+def test_the_typed_finding_has_every_field_of_the_json() -> None:
+    for name in ("awkward", "sqrt_gradient", "log_of_zero"):
+        for finding in json.loads((GOLDEN / f"{name}.json").read_text())["findings"]:
+            again = nanscope.Finding.from_json(finding).to_json()
+            assert again == with_empty_remarks(finding, again)
+
+
+def with_empty_remarks(data, again):
+    """A remark that says nothing is left out of the JSON."""
+    if isinstance(data, list):
+        return [with_empty_remarks(one, other) for one, other in zip(data, again, strict=True)]
+    if not isinstance(data, dict):
+        return data
+    said = {key: with_empty_remarks(value, again[key]) for key, value in data.items()}
+    return {"remark": ""} | said if "remark" in again else said
 
 
 def test_raises_where_the_harm_happens_while_training_is_under_way() -> None:
@@ -136,6 +155,28 @@ def test_as_a_decorator_each_call_is_a_block() -> None:
         with pytest.raises(NonFiniteError):
             one(True)
     assert one(False) == "done"
+
+
+def test_as_a_decorator_without_parentheses() -> None:
+    training = Training()
+
+    @nanscope.watch
+    def one() -> None:
+        bad_step(training)
+
+    with pytest.raises(NonFiniteError):
+        one()
+
+
+def test_what_runs_later_cannot_be_decorated() -> None:
+    def batches():
+        yield 1
+
+    async def fetch() -> None: ...
+
+    for function in (batches, fetch):
+        with pytest.raises(TypeError, match=f"cannot decorate {function.__name__}: "):
+            nanscope.watch()(function)
 
 
 def test_blocks_know_nothing_of_each_other() -> None:
