@@ -20,6 +20,7 @@
 #include "session.h"
 #include "story.h"
 #include "tensors.h"
+#include "ticks.h"
 #include "watcher.h"
 
 namespace nb = nanobind;
@@ -137,11 +138,14 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   (*before_backward)();
   const bool accumulates =
       kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
-  if (accumulates) {
-    loss_seen(roots);
-    watch_headroom(roots);
-  }
-  const Judge::RootId root = guarded([&] { return backward_begins(roots); });
+  const Judge::RootId root = guarded([&] {
+    const Timed timed(Part::kMoment);
+    if (accumulates) {
+      loss_seen(roots);
+      watch_headroom(roots);
+    }
+    return backward_begins(roots);
+  });
   nb::object result;
   try {
     result = call(*engine, args, kwargs);
@@ -150,6 +154,7 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
     throw;
   }
   guarded([&] {
+    const Timed timed(Part::kMoment);
     if (accumulates) {
       backward_ended(root, roots);
     } else {
@@ -180,14 +185,19 @@ std::optional<double> learning_rate_of(nb::handle optimizer) {
 
 void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (!watching) return;
+  const Timed timed(Part::kMoment);
   const Tensors parameters = parameters_of(optimizer);
-  step_seen(parameters, learning_rate_of(optimizer));
+  {
+    const Timed<2> history(Part::kHistory);
+    step_seen(parameters, learning_rate_of(optimizer));
+  }
   guarded([&] { step_begins(parameters, skips(optimizer)); });
 }
 
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (!watching) return;
   guarded([&] {
+    const Timed timed(Part::kMoment);
     step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : state_in(optimizer));
     if (has_new_ops()) sweep_new_ops();
     stop_after_steps();
@@ -339,7 +349,8 @@ NB_MODULE(_torch, module) {
     guarded([&] { optimizer_made(parameters); });
   });
   module.def("gradients_dropped", [](nb::handle optimizer) {
-    if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });
+    if (watching && Watcher::get().judge.awaits_gradients())
+      guarded([&] { gradients_dropped(parameters_of(optimizer)); });
   });
   module.def("host_read", [](nb::handle tensor, const nb::args&) {
     if (!watching || !is_tensor(tensor)) return;
@@ -387,6 +398,16 @@ NB_MODULE(_torch, module) {
   module.def("stops", &stops);
   module.def("finding_json", &finding_json);
   module.def("finding_text", &finding_text);
+  // For bench/: a level, and what was counted since the level was set.
+  module.def("time_parts", [](int level) {
+    timing = level;
+    ticks = {};
+  });
+  module.def("ticks", [] {
+    return nb::make_tuple(__rdtsc(),
+                          std::vector<std::uint64_t>(ticks.spent.begin(), ticks.spent.end()),
+                          std::vector<std::uint64_t>(ticks.times.begin(), ticks.times.end()));
+  });
   module.def("counters", [] {
     const Counters counters = Watcher::get().counters();
     return nb::make_tuple(counters.ops, counters.bytes);
