@@ -113,6 +113,12 @@ bool is_number(const at::Tensor& tensor) {
 }
 
 double number_in(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  // What the interpreter makes of a float, on the way of every x * 0.9.
+  if (c10::typeMetaToScalarType(impl.dtype()) == at::kDouble && impl.has_storage()) {
+    const void* data = data_of(impl);
+    return data == nullptr ? 0 : *static_cast<const double*>(data);
+  }
   const OwnedView owned(tensor);
   if (owned.data == nullptr) return 0;
   const Value value = value_at(owned.view(), {});

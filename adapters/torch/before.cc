@@ -67,15 +67,19 @@ KeptBefore look_before(const Hook& hook, const Call& call) {
     return *before;
   };
   const bool copies = hook.destroys && !divides_by_ordinary_number(hook, call);
+  const bool nothing_known = watcher.ledger.empty();
   each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
     const ArgumentInfo& info = hook.arguments[argument];
+    const bool target = info.written || info.hidden_write;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    // The usual case first: nothing is bad, and what is about to be written was written by an op.
+    if (nothing_known && (!target || (!copies && watcher.is_made(storage_of(impl))))) return;
     if (sight_of(impl) != Sight::kWatched) return;
     if (copies && info.written && (before == nullptr || before->kept == nullptr)) {
       keep(hook, tensor, argument, item, made());
     }
     const bool known = watcher.ledger.knows(storage_id(impl));
-    const bool imported = (info.written || info.hidden_write) && !watcher.is_made(storage_of(impl));
+    const bool imported = target && !watcher.is_made(storage_of(impl));
     if (!known && (!imported || hook.partial_write)) return;
     if (is_finite(impl)) return;
     Before::Bad bad{argument, item, state_of(tensor), {}, kind_map_of(OwnedView(tensor).view()),

@@ -12,6 +12,7 @@
 #include "before.h"
 #include "hit.h"
 #include "nodes.h"
+#include "ticks.h"
 #include "watcher.h"
 
 namespace nanscope::torch_adapter {
@@ -73,6 +74,23 @@ bool fits(const Hook& hook, const Call& call, c10::ScalarType type) {
   return fitting && !(hook.has_scalars && has_number_above(hook, call, largest_of(dtype_of(type))));
 }
 
+// A watched op wrote it, and the ledger knows of nothing bad in it. Never said of memory that
+// somebody else owns.
+bool is_known_finite(const c10::TensorImpl& impl) {
+  const Watcher& watcher = Watcher::get();
+  const c10::StorageImpl* storage = storage_of(impl);
+  return storage != nullptr && watcher.is_made(storage) && !is_foreign(impl) &&
+         !watcher.ledger.knows(storage_id(impl));
+}
+
+bool takes_only_finite(const Hook& hook, const Call& call) {
+  bool finite = true;
+  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t argument, int) {
+    if (hook.arguments[argument].read) finite &= is_known_finite(*input.unsafeGetTensorImpl());
+  });
+  return finite;
+}
+
 // Note [Rule V]
 bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
   const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
@@ -89,6 +107,8 @@ bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
       return number_keeps_finite(hook, by_reference<at::Tensor>(call.arguments[1]));
     case ScanRule::kPuts:
       return !flag_of(hook, call, "accumulate").value_or(true) && fits(hook, call, type);
+    case ScanRule::kBounded:
+      return takes_only_finite(hook, call) && fits(hook, call, type);
     default:
       return fits(hook, call, type);
   }
@@ -133,10 +153,15 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
   if (!hook.partial_write) watcher.mark_made(storage_of(impl));
 }
 
+// Left out of the scan whatever goes in.
+bool is_left_out(const Hook& hook) {
+  return hook.rule != ScanRule::kScan && hook.rule != ScanRule::kBounded;
+}
+
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
 bool hides_inputs(const Hook& hook) {
   const OpTraits& traits = hook.info.traits;
-  return hook.rule != ScanRule::kScan || traits.tests || traits.compares || traits.deliberate;
+  return is_left_out(hook) || traits.tests || traits.compares || traits.deliberate;
 }
 
 void look_at_inputs(const Hook& hook, const Call& call, std::int64_t results, Look& look) {
@@ -167,7 +192,11 @@ void look_at_inputs(const Hook& hook, const Call& call, std::int64_t results, Lo
 
 }  // namespace
 
+int timing = 0;
+Ticks ticks;
+
 void call_begins(Call& call) {
+  const Timed timed(Part::kBegin);
   Hook& hook = hook_of(call);
   call.inner = is_inner(call) || this_thread().busy;
   if (call.inner || !(hook.in_place || hook.destroys)) return;
@@ -184,7 +213,10 @@ void look_at_results(Call& call, void* result, const Before* before) {
   Hook& hook = hook_of(call);
   Counters& counters = this_thread().counters;
   ++counters.ops;
-  remember_new_nodes();
+  {
+    const Timed<2> timed(Part::kNodes);
+    remember_new_nodes();
+  }
 
   if (__builtin_expect(hook.transparent, 0)) {
     each_tensor(hook, call, [](const at::Tensor& argument, std::size_t, int) {
@@ -195,32 +227,41 @@ void look_at_results(Call& call, void* result, const Before* before) {
   Look look;
   std::int64_t numel = 0;
   each_output(hook, call, result, [&](const at::Tensor& output, int) {
+    const Timed<2> timed(Part::kOutputs);
     const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
     if (impl.key_set().has(c10::DispatchKey::CPU)) numel += impl.numel();
     look_at_output(hook, call, output, counters, look);
   });
   if (hook.rule == ScanRule::kAllocates || hook.rule == ScanRule::kBorrows) return;
-  if (!look.bad && hook.rule != ScanRule::kLifts) look_at_inputs(hook, call, numel, look);
+  if (!look.bad && hook.rule != ScanRule::kLifts) {
+    const Timed<2> timed(Part::kInputs);
+    look_at_inputs(hook, call, numel, look);
+  }
   if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
     each_output(hook, call, result, [&](const at::Tensor& output, int) {
       const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
       look.bad |= sight_of(impl) == Sight::kWatched && !is_finite(impl);
     });
   }
-  if (hook.has_scalars && hook.rule != ScanRule::kScan && !look.bad)
+  if (hook.has_scalars && is_left_out(hook) && !look.bad)
     look.suspect |= has_nonfinite_number(hook, call);
   look.suspect |= hook.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
                        0)) {
+    const Timed<2> timed(Part::kHit);
     tell_hit(hook, call, result, before);
   }
-  if (__builtin_expect(hook.looks_aside, 0)) look_aside(hook, call);
+  if (__builtin_expect(hook.looks_aside, 0)) {
+    const Timed<2> timed(Part::kAside);
+    look_aside(hook, call);
+  }
 }
 
 }  // namespace
 
 void call_returned(Call& call, void* result) {
   if (call.inner) return;
+  const Timed timed(Part::kReturn);
   const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
   try {

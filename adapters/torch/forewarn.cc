@@ -51,14 +51,14 @@ std::string type_name(c10::ScalarType type) { return std::string(name_of(dtype_o
 
 void watch_guard(const Hook& hook, const Call& call) {
   c10::ScalarType type = at::kFloat;
-  std::vector<double> numbers;
   each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t, int) {
-    if (is_number(tensor))
-      numbers.push_back(number_in(tensor));
-    else if (type == at::kFloat)
-      type = tensor.scalar_type();
+    if (type == at::kFloat && !is_number(tensor)) type = tensor.scalar_type();
   });
   if (type != at::kHalf && type != at::kBFloat16) return;
+  std::vector<double> numbers;
+  each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t, int) {
+    if (is_number(tensor)) numbers.push_back(number_in(tensor));
+  });
   for (const NumberArgument& number : numbers_of(hook, call))
     if (hook.arguments[number.argument].name != "alpha") numbers.push_back(number.value);
   for (const double number : numbers) {

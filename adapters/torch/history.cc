@@ -52,16 +52,28 @@ All& all() {
   return one;
 }
 
+// visit(elements side by side, their number)
 template <class T, class Visit>
 void visit_sample(const T* data, std::int64_t numel, Visit visit) {
   if (numel <= kStretch * kStretches) {
-    for (std::int64_t i = 0; i < numel; ++i) visit(static_cast<float>(data[i]));
+    visit(data, numel);
     return;
   }
-  for (std::int64_t k = 0; k < kStretches; ++k) {
-    const T* stretch = data + k * (numel - kStretch) / (kStretches - 1);
-    for (std::int64_t i = 0; i < kStretch; ++i) visit(static_cast<float>(stretch[i]));
+  for (std::int64_t k = 0; k < kStretches; ++k)
+    visit(data + k * (numel - kStretch) / (kStretches - 1), kStretch);
+}
+
+// Calls `add(element number, which of four sums)`: one sum alone would wait for itself.
+template <class Add>
+void in_four(std::int64_t count, Add add) {
+  const std::int64_t fours = count / 4 * 4;
+  for (std::int64_t i = 0; i < fours; i += 4) {
+    add(i, 0);
+    add(i + 1, 1);
+    add(i + 2, 2);
+    add(i + 3, 3);
   }
+  for (std::int64_t i = fours; i < count; ++i) add(i, 0);
 }
 
 // In memory order; false if it cannot be read that way.
@@ -120,25 +132,43 @@ double scaled(double squares, std::int64_t numel) {
 
 void add_gradient(const at::Tensor& gradient, Sums& sums) {
   double squares = 0;
-  const auto square = [&](float g) { squares += static_cast<double>(g) * g; };
-  if (sample(gradient, square)) sums.gradient += scaled(squares, gradient.numel());
+  const auto look = [&](const auto* g, std::int64_t count) {
+    double sum[4] = {};
+    in_four(count, [&](std::int64_t i, int k) {
+      const double value = static_cast<float>(g[i]);
+      sum[k] += value * value;
+    });
+    squares += sum[0] + sum[1] + sum[2] + sum[3];
+  };
+  if (sample(gradient, look)) sums.gradient += scaled(squares, gradient.numel());
 }
 
 void add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums) {
   double squares = 0;
   double change = 0;
-  std::size_t place = 0;
+  float largest = sums.largest;
+  std::int64_t place = 0;
   const bool known = !kept.last.empty();
   if (!known) kept.last.resize(std::min(parameter.numel(), kStretch * kStretches));
-  const auto look = [&](float w) {
-    if (place >= kept.last.size()) return;
-    const double moved = static_cast<double>(w) - kept.last[place];
-    squares += static_cast<double>(w) * w;
-    change += moved * moved;
-    sums.largest = std::max(sums.largest, std::fabs(w));
-    kept.last[place++] = w;
+  const auto look = [&](const auto* weights, std::int64_t count) {
+    count = std::min(count, static_cast<std::int64_t>(kept.last.size()) - place);
+    float* const last = kept.last.data() + place;
+    double sum[4] = {};
+    double moves[4] = {};
+    in_four(count, [&](std::int64_t i, int k) {
+      const auto w = static_cast<float>(weights[i]);
+      const double moved = static_cast<double>(w) - last[i];
+      sum[k] += static_cast<double>(w) * w;
+      moves[k] += moved * moved;
+      largest = std::max(largest, std::fabs(w));
+      last[i] = w;
+    });
+    squares += sum[0] + sum[1] + sum[2] + sum[3];
+    change += moves[0] + moves[1] + moves[2] + moves[3];
+    place += count;
   };
   if (!sample(parameter, look)) return;
+  sums.largest = largest;
   sums.weight += scaled(squares, parameter.numel());
   if (known) sums.update += scaled(change, parameter.numel());
   sums.updated |= known;
@@ -277,7 +307,10 @@ std::vector<double> gradients_now() {
     const at::Tensor& gradient = tensor.grad();
     float most = 0;
     if (gradient.defined() && tensor.dim() > 1)
-      sample(gradient, [&](float g) { most = std::max(most, std::fabs(g)); });
+      sample(gradient, [&](const auto* g, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i)
+          most = std::max(most, std::fabs(static_cast<float>(g[i])));
+      });
     if (most > 0 && std::isfinite(most)) largest.push_back(most);
   }
   return largest;

@@ -21,6 +21,7 @@
 #include "session.h"
 #include "story.h"
 #include "tensors.h"
+#include "ticks.h"
 #include "unseen_steps.h"
 #include "watcher.h"
 
@@ -172,8 +173,11 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
     answer(look_at_backward_begin(roots));
     if (!watching) return look_after_backward(args, kwargs, accumulates);
   }
-  if (accumulates) watch_headroom(roots);
-  const Judge::RootId root = guarded([&] { return backward_begins(roots); });
+  const Judge::RootId root = guarded([&] {
+    const Timed timed(Part::kMoment);
+    if (accumulates) watch_headroom(roots);
+    return backward_begins(roots);
+  });
   if (sentinel_replays()) replayed(Moment::kBackwardBegins, roots);
   nb::object result;
   try {
@@ -183,6 +187,7 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
     throw;
   }
   guarded([&] {
+    const Timed timed(Part::kMoment);
     if (accumulates) {
       backward_ended(root, roots);
     } else {
@@ -231,12 +236,16 @@ Tensors tensors_of_state(nb::handle optimizer) {
 
 void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
   if (!watching && !sentinel_looks()) return;
+  const Timed timed(Part::kMoment);
   const Tensors parameters = parameters_of(optimizer);
   if (sentinel_looks()) {
     answer(look_at_step_begin(parameters, skips(optimizer)));
     if (!watching) return step_counted(parameters, [&] { return learning_rate_of(optimizer); });
   }
-  step_seen(parameters, learning_rate_of(optimizer));
+  {
+    const Timed<2> history(Part::kHistory);
+    step_seen(parameters, learning_rate_of(optimizer));
+  }
   guarded([&] { step_begins(parameters, skips(optimizer)); });
   if (sentinel_replays()) replayed(Moment::kStepBegins);
 }
@@ -256,6 +265,7 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   }
   if (!watching) return;
   guarded([&] {
+    const Timed timed(Part::kMoment);
     step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : state_in(optimizer));
     if (has_new_ops()) sweep_new_ops();
     stop_after_steps();
@@ -468,7 +478,8 @@ NB_MODULE(_torch, module) {
   });
   module.def("gradients_dropped", [](nb::handle optimizer) {
     if (sentinel_looks()) look_at_dropped_gradients();
-    if (watching) guarded([&] { gradients_dropped(parameters_of(optimizer)); });
+    if (watching && Watcher::get().judge.awaits_gradients())
+      guarded([&] { gradients_dropped(parameters_of(optimizer)); });
   });
   module.def("host_read", [](nb::handle tensor, const nb::args&) {
     if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));
@@ -524,6 +535,16 @@ NB_MODULE(_torch, module) {
   module.def("stops", &stops);
   module.def("finding_json", &finding_json);
   module.def("finding_text", &finding_text);
+  // For bench/: a level, and what was counted since the level was set.
+  module.def("time_parts", [](int level) {
+    timing = level;
+    ticks = {};
+  });
+  module.def("ticks", [] {
+    return nb::make_tuple(__rdtsc(),
+                          std::vector<std::uint64_t>(ticks.spent.begin(), ticks.spent.end()),
+                          std::vector<std::uint64_t>(ticks.times.begin(), ticks.times.end()));
+  });
   module.def("counters", [] {
     const Counters counters = Watcher::get().counters();
     return nb::make_tuple(counters.ops, counters.bytes);

@@ -155,6 +155,14 @@ const Names& passing() {
   return names;
 }
 
+// Finite whatever finite number goes in: no product or sum that could overflow, or one whose
+// overflow is caught (exp(-x) in silu's denominator). Not gelu: x * 2 is on its way.
+bool is_bounded(std::string_view name) {
+  static const Names names = {"silu", "silu_", "mish", "mish_", "_softmax", "sin",
+                              "sin_", "cos",   "cos_", "atan2", "erfc",     "log_sigmoid_forward"};
+  return names.contains(name);
+}
+
 bool allocates(std::string_view name) {
   static constexpr std::array kPrefixes = {"empty", "_empty", "new_empty", "resize", "_resize"};
   return name == "_efficientzerotensor" ||
@@ -178,6 +186,7 @@ ScanRule scan_rule_of(std::string_view name, std::string_view overload) noexcept
   if (name == "scatter" || name == "scatter_") {
     return overload == "src" || overload == "value" ? ScanRule::kPasses : ScanRule::kScan;
   }
+  if (is_bounded(name)) return overload.empty() ? ScanRule::kBounded : ScanRule::kScan;
   return passing().contains(name) ? ScanRule::kPasses : ScanRule::kScan;
 }
 

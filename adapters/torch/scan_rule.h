@@ -5,7 +5,9 @@
 // when Inf or NaN goes in. Then a bad value in its output was made by an op that is
 // scanned, or came from outside; in both cases an input tells: its storage is in the
 // ledger, or no watched op ever wrote it, and such an input is looked at. Bounded ops
-// that make NaN of a legal Inf (gelu, silu, sin, softmax, dropout) are not in the table.
+// that make NaN of a legal Inf (silu, sin, softmax, mish) are passed over only where a
+// watched op wrote every input and the ledger knows of nothing in it. Dropout is scanned:
+// it multiplies.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@ enum class ScanRule : std::uint8_t {
   kMultiplies,  // rule V holds for a number 0 < |s| <= 1
   kDivides,     // rule V holds for a number |s| >= 1
   kPuts,        // rule V holds unless it accumulates
+  kBounded,     // finite of whatever is finite: rule V holds where every input is known to be
   kAllocates,   // memory nobody wrote: remembered, not scanned
   kReadsHost,   // gives a number to Python: the input is what matters
   kLifts,       // a tensor built from Python values

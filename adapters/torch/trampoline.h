@@ -42,7 +42,7 @@ extern int watching;
 struct ThreadCalls {
   Call* current = nullptr;
 };
-extern __thread ThreadCalls thread_calls;
+extern __thread ThreadCalls thread_calls __attribute__((tls_model("initial-exec")));
 
 void call_begins(Call& call);                  // may keep copies of inputs
 void call_returned(Call& call, void* result);  // may throw, after destroying the result

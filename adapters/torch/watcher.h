@@ -85,7 +85,7 @@ struct ThreadWatch {
   std::size_t stop_for = 0;   // the number of the finding
   void* interrupt = nullptr;  // see keep_interrupt
 };
-extern __thread ThreadWatch* current_thread;
+extern __thread ThreadWatch* current_thread __attribute__((tls_model("initial-exec")));
 ThreadWatch& begin_thread();
 inline ThreadWatch& this_thread() {
   return __builtin_expect(current_thread != nullptr, 1) ? *current_thread : begin_thread();

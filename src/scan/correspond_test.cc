@@ -190,6 +190,44 @@ TEST(CorrespondTest, ARowOfSoftmax) {
   EXPECT_EQ(found.elements, (Elements{{0, 0}, {0, 1}, {0, 2}, {1, 2}}));
 }
 
+// The output is compared block by block where it may repeat its one input; the answer is the
+// same as element by element.
+TEST(CorrespondTest, AMaskThatIsAdded) {
+  const KindMap mask = table({1, 4, 5}, "..iii ...ii ....i .....");
+  KindMap scores = table({3, 4, 5},
+                         "..iii ...ii ....i ....."
+                         "..iii ...ii ....i ....."
+                         "..iii ...ii ....i .....");
+  const Correspondence carried = between(scores, {mask});
+  EXPECT_FALSE(carried.fresh_nan || carried.fresh_inf);
+  expect_feed(carried.feeds[0], false, true, false);
+  ASSERT_EQ(carried.elements.size(), 8U);
+  EXPECT_EQ(carried.elements[0], (Sizes{0, 0, 2}));
+  EXPECT_EQ(carried.elements[7], (Sizes{1, 0, 3}));
+
+  scores.kinds[40] = 2;  // an Inf of its own, in the last block
+  const Correspondence fresh = between(scores, {mask});
+  EXPECT_TRUE(fresh.fresh_inf);
+  EXPECT_EQ(fresh.elements, (Elements{{2, 0, 0}}));
+  expect_feed(fresh.feeds[0], false, true, false);
+
+  scores.kinds[40] = 0;
+  scores.kinds[42] = 1;  // NaN where the mask has an Inf
+  const Correspondence broken = between(scores, {mask});
+  EXPECT_TRUE(broken.fresh_nan);
+  expect_feed(broken.feeds[0], false, true, true);
+}
+
+TEST(CorrespondTest, AMaskBetweenDimensions) {
+  const std::string one(20, 'i');
+  const std::string none(20, '.');
+  const KindMap mask = table({2, 1, 20}, one + none);
+  const Correspondence found = between(table({2, 2, 20}, one + one + none + none), {mask});
+  EXPECT_FALSE(found.fresh_inf);
+  expect_feed(found.feeds[0], false, true, false);
+  EXPECT_TRUE(between(table({2, 2, 20}, one + none + one + none), {mask}).fresh_inf);
+}
+
 TEST(CorrespondTest, ShapesThatDoNotBroadcast) {
   const KindMap output = table({2, 3}, "......");
   for (const KindMap& input : {table({2}, ".."), table({6}, "......"), table({3, 2}, "......"),
