@@ -140,8 +140,7 @@ class Recorder {
     }
     std::optional<OpRecord::Read::Allocation> allocation;
     if (known.empty()) allocation = Watcher::get().allocation_of(input);
-    const bool was_finite = known.empty() && Watcher::get().is_made(storage_of(impl)) &&
-                            !is_foreign(impl) && !is_number(input);
+    const bool was_finite = known.empty() && !is_number(input) && Watcher::get().was_finite(input);
     add_read(input, state, std::move(known), {}, std::move(allocation));
     record.reads.back().was_finite = was_finite;
   }

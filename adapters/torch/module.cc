@@ -490,9 +490,9 @@ NB_MODULE(_torch, module) {
   module.def("number_read", [](nb::handle tensor, const nb::args&) {
     if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));
   });
-  module.def("others_may_write", [](nb::handle tensor, const nb::args&) {
+  module.def("address_given", [](nb::handle tensor, const nb::args&) {
     if (watching && !this_thread().busy && is_tensor(tensor))
-      Watcher::get().others_may_write(unwrap(tensor));
+      Watcher::get().address_given(unwrap(tensor));
   });
   module.def("handed_over", [](nb::handle tensor) {
     if (watching && is_tensor(tensor)) guarded([&] { handed_over(unwrap(tensor)); });

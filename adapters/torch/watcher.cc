@@ -87,12 +87,34 @@ void Watcher::forget_storages() {
   for (auto& slot : made_) slot.store(nullptr, std::memory_order_relaxed);
   const std::lock_guard guard(allocations_lock_);
   allocations_.clear();
+  given_away_.clear();
 }
 
 void Watcher::others_may_write(const at::Tensor& tensor) {
   unmark_made(storage_of(*tensor.unsafeGetTensorImpl()));
   const std::lock_guard guard(allocations_lock_);
   allocations_.erase(storage_id(*tensor.unsafeGetTensorImpl()));
+}
+
+void Watcher::address_given(const at::Tensor& tensor) {
+  const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
+  const bool computed = storage != nullptr && is_made(storage);
+  others_may_write(tensor);
+  if (!computed) return;
+  const std::lock_guard guard(allocations_lock_);
+  if (given_away_.size() >= kMostGivenAway) given_away_.pop_front();
+  given_away_.emplace_back(tensor.storage().getWeakStorageImpl());
+}
+
+bool Watcher::was_finite(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  const c10::StorageImpl* storage = storage_of(impl);
+  if (storage == nullptr || is_foreign(impl)) return false;
+  if (is_made(storage)) return true;
+  const std::lock_guard guard(allocations_lock_);
+  return std::any_of(given_away_.begin(), given_away_.end(), [&](const auto& given) {
+    return !given.expired() && given._unsafe_get_target() == storage;
+  });
 }
 
 std::optional<OpRecord::Read::Allocation> Watcher::allocation_of(const at::Tensor& tensor) {

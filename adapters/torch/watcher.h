@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -57,6 +58,10 @@ class Watcher {
   [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);
   // Somebody who is not watched may write it from now on: NumPy, a collective.
   void others_may_write(const at::Tensor& tensor);
+  // Its address is in other hands. What was computed stays known as such, though it may change.
+  void address_given(const at::Tensor& tensor);
+  // A watched op wrote it last, and it was finite then.
+  [[nodiscard]] bool was_finite(const at::Tensor& tensor);
 
  private:
   Watcher() = default;
@@ -73,8 +78,11 @@ class Watcher {
   std::atomic<const c10::StorageImpl*> made_[kSlots] = {};
   std::mutex allocations_lock_;
   static constexpr std::size_t kFirstSweep = 4096;
+  static constexpr std::size_t kMostGivenAway = 256;
   std::size_t sweep_at_ = kFirstSweep;  // so that what is alive bounds it
   std::unordered_map<StorageId, Allocation> allocations_;
+  // Computed, then given away by address; the oldest is forgotten.
+  std::deque<c10::weak_intrusive_ptr<c10::StorageImpl>> given_away_;
 };
 
 // This thread's counters and whether it is inside our own work.

@@ -236,7 +236,7 @@ class Hooks:
         self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.host_read))
         self._put(Tensor, "tolist", _told_before(Tensor.tolist, adapter.host_read))
         # An address in other hands: ctypes, Numba, another library.
-        self._put(Tensor, "data_ptr", _told_before(Tensor.data_ptr, adapter.others_may_write))
+        self._put(Tensor, "data_ptr", _told_before(Tensor.data_ptr, adapter.address_given))
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)
