@@ -82,7 +82,7 @@ def run(place, launcher, command, stdin=None, merged=False, **environment):
         input=(stdin or "").encode(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if merged else subprocess.PIPE,
-        timeout=120,
+        timeout=600,
     )
     return done.stdout, done.stderr, done.returncode
 
