@@ -285,7 +285,7 @@ void scaler_updates(nb::handle scaler, const nb::args&) {
 void register_target(nb::handle tensor, Target target) {
   if (!is_tensor(tensor)) return;
   guarded([&] { value_registered(unwrap(tensor), target); });
-  if (target == Target::kBuffer && sentinel_looks()) buffer_made(unwrap(tensor));
+  if (sentinel_looks()) buffer_made(unwrap(tensor));
 }
 
 void register_targets(nb::handle tensors, Target target) {
@@ -305,6 +305,7 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
     optimized[i] = world.forget(unwrap(both[i]));
     let_go_of(unwrap(both[i]));
     forget_old_gradient(unwrap(both[i]));
+    let_looks_go_of(unwrap(both[i]));
   }
   nb::object result = (*swapper)(one, other);
   for (int i = 0; i < 2; ++i) {

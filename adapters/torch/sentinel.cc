@@ -87,9 +87,11 @@ bool any_bad(const std::vector<at::Tensor>& tensors) {
 }
 
 std::optional<double> number_in_root(const std::vector<at::Tensor>& roots) {
-  if (roots.size() != 1 || !roots[0].defined() || roots[0].numel() != 1) return std::nullopt;
-  if (sight_of(*roots[0].unsafeGetTensorImpl()) != Sight::kWatched) return std::nullopt;
-  OwnedView view(roots[0]);
+  if (roots.size() != 1) return std::nullopt;
+  const at::Tensor root = below_transforms(roots[0]);
+  if (!root.defined() || root.numel() != 1) return std::nullopt;
+  if (sight_of(*root.unsafeGetTensorImpl()) != Sight::kWatched) return std::nullopt;
+  OwnedView view(root);
   view.sizes.clear();
   view.strides.clear();
   return value_at(view.view(), {}).real;
@@ -168,8 +170,10 @@ bool any_buffer_turned_bad() {
     ++entry;
     const auto version = strong->is_inference() ? 0 : strong->version_counter().current_version();
     if (version == buffer.version && strong->numel() > kSmall) continue;
+    const at::Tensor tensor(std::move(strong));
+    if (tensor.requires_grad()) continue;  // a parameter: its optimizer's affair
     buffer.version = version;
-    const bool bad = is_bad(at::Tensor(std::move(strong)));
+    const bool bad = is_bad(tensor);
     turned |= bad && !buffer.was_bad;
     buffer.was_bad = bad;
   }
@@ -193,7 +197,7 @@ Unsettled sentinel_unsettled() {
   for (const WeakTensor& leaf : looks().leaves) {
     if (auto strong = leaf.lock()) told.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
   }
-  told.gradient |= any_leaf_bad();
+  told.gradient |= any_leaf_bad() || any_buffer_turned_bad();
   return told;
 }
 
@@ -216,7 +220,9 @@ Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots) {
   Looks& all = looks();
   ++all.counts.moments;
   if (const auto loss = number_in_root(roots)) write_loss(*loss);
-  if (any_bad(roots)) all.loss_since_step = all.unsettled.loss = true;
+  for (const at::Tensor& root : roots) {
+    if (is_bad(below_transforms(root))) all.loss_since_step = all.unsettled.loss = true;
+  }
   if (!updates_by_hand()) return {};
   find_leaves(roots);
   return any_leaf_bad() ? "a parameter" : "";
@@ -281,6 +287,15 @@ void buffer_made(const at::Tensor& buffer) {
       Buffer{WeakTensor(buffer.getIntrusivePtr()),
              buffer.is_inference() ? 0 : static_cast<std::uint32_t>(buffer._version()),
              is_bad(buffer)});
+}
+
+void let_looks_go_of(const at::Tensor& tensor) {
+  Looks& all = looks();
+  all.buffers.erase(tensor.unsafeGetTensorImpl());
+  std::erase_if(all.leaves, [&](const WeakTensor& leaf) {
+    const auto strong = leaf.lock();
+    return strong.get() == tensor.unsafeGetTensorImpl();
+  });
 }
 
 void tell_of_unseen_steps() {

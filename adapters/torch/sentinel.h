@@ -67,7 +67,10 @@ void step_looked_at() noexcept;
 [[nodiscard]] Alarm look_at_scaler(const at::Tensor& scale);
 void look_at_dropped_gradients() noexcept;
 void look_at_read(const at::Tensor& tensor);
+// A module got this buffer or parameter; while it requires no grad, no optimizer tells of it.
 void buffer_made(const at::Tensor& buffer);
+// The tensor is about to be exchanged for another.
+void let_looks_go_of(const at::Tensor& tensor);
 
 // Tells the judge, which has seen nothing yet, of the steps that went well.
 void tell_of_unseen_steps();

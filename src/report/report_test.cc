@@ -163,6 +163,17 @@ TEST(Summary, SilenceMeansSomething) {
   EXPECT_EQ(summary_line(capture).find('\n'), std::string::npos);
 }
 
+TEST(Summary, ASentinelSaysThatItLooked) {
+  Capture capture = sample::capture({});
+  capture.program.mode = "sentinel";
+  capture.coverage.ops_watched = 0;
+  EXPECT_EQ(summary_line(capture),
+            "nanscope: clean at every look, one a step: loss, gradients, parameters and state were "
+            "finite for 13 steps.");
+  capture.coverage.ops_watched = 5;  // a replay, from the start to the end
+  EXPECT_TRUE(summary_line(capture).starts_with("nanscope: clean. No NaN or Inf did harm: 5 ops"));
+}
+
 TEST(Summary, ACaptureThatBreaksOffIsNotClean) {
   Capture capture = sample::capture({});
   capture.complete = false;

