@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -145,9 +144,9 @@ def test_two_faults_are_fixed_one_after_the_other(tmp_path):
     done, report = fix(tmp_path, program=TWO_FAULTS)
     assert done.returncode == 0, done.stderr
     finding = report["findings"][0]
-    assert "+" in finding["fix"]["id"]
-    changed = [line for line in finding["fix"]["diff"].splitlines() if line.startswith("+ ")]
-    assert "2 faults" in finding["verification"]["detail"], changed
+    assert "2 faults" in finding["verification"]["detail"]
+    new = [line for line in finding["fix"]["diff"].splitlines() if line.startswith("+s = ")]
+    assert new == ["+s = torch.sqrt(torch.where(s2 > 0, s2, 1.0))"]
 
 
 def test_from_a_capture_without_a_run(tmp_path):
@@ -161,7 +160,12 @@ def test_from_a_capture_without_a_run(tmp_path):
     assert finding["verification"]["status"] == "not_run"
 
 
-OVERWRITES = FAULT + 'open("result.txt", "w").write("done")\n'
+OVERWRITES = FAULT + (
+    'open("result.txt", "w").write("done")\n'
+    "import os\n"
+    "known = os.environ.get('NANSCOPE_VERIFY'), os.environ.get('WANDB_MODE')\n"
+    "raise SystemExit(0 if known == ('1', 'disabled') else 7)\n"
+)
 LOGS = FAULT.replace(
     "    opt.step()\n",
     '    opt.step()\n    import os\n    os.makedirs("logs", exist_ok=True)\n'
@@ -185,16 +189,6 @@ def test_files_are_as_before(tmp_path, program):
     assert tree(tmp_path) == before
 
 
-def test_repeats_know_what_they_are(tmp_path):
-    program = FAULT + (
-        "import os\nif os.environ.get('NANSCOPE_VERIFY') == '1':\n"
-        "    assert os.environ['WANDB_MODE'] == 'disabled'\n"
-        "else:\n    raise SystemExit(7)\n"
-    )
-    done, report = fix(tmp_path, program=program)
-    assert done.returncode == 0, done.stderr
-
-
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
     (tmp_path / "train.py").write_text("import os, signal, time\nprint(1, flush=True)\n"
                                        "time.sleep(600)\n")  # fmt: skip
@@ -210,4 +204,3 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert list(spare.iterdir()) == []
-    assert json.dumps(tree(tmp_path)) != ""

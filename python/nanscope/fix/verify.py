@@ -197,10 +197,10 @@ class _Judge:
         if not after["reached_limit"]:
             if after["ended"] == "exception":
                 return _failed(f"the program ends with {after.get('exception', 'an exception')}")
-            if after["status"] != 0 and after["status"] != before["status"]:
+            if after["status"] != 0:
                 return _failed(f"the program ends with status {after['status']}")
             short = after["steps"] < before["steps"] and not before["reached_limit"]
-            if short or len(after["losses"]) < min(len(before["losses"]), _needed(before)):
+            if short or len(after["losses"]) < len(before["losses"]):
                 return _failed(f"the program ends earlier than before: {done}")
         ended = "at the limit" if after["reached_limit"] else "as it should"
         self.checks.append(f"{_plural(after['steps'], 'step')} done; it ended {ended}")
@@ -237,11 +237,6 @@ class _Judge:
     def _summary(self) -> str:
         limit = "" if self.after["reached_limit"] else " to its end"
         return f"the program ran{limit} with the patch; nothing non-finite did harm"
-
-
-def _needed(before: dict) -> int:
-    """Backward calls up to the failing one at least, if the original ran on from there at all."""
-    return len(before["losses"])
 
 
 def _relative(old: float, new: object) -> float:
