@@ -137,7 +137,6 @@ PLANTED = [
     "exit_'wörd'",
     "os_exit",
     "interrupt",
-    "terminated",
     "threads_fail",
     "teardown",
     "runpy",
