@@ -35,11 +35,20 @@ CLAMPED = "    loss = -torch.log(p.clamp(min=1e-8)).mean()\n"
 def fix(folder: Path, *options: str, program: str = FAULT, **how):
     if not (folder / "train.py").exists():
         (folder / "train.py").write_text(program)
-    command = [NANSCOPE, "fix", "--yes", "--json", folder / "fix.json", *options]
+    command = [
+        NANSCOPE,
+        "fix",
+        "--yes",
+        "--max-time",
+        "100000",
+        "--json",
+        folder / "fix.json",
+        *options,
+    ]
     if "--from" not in options:
         command.append("train.py")
     done = subprocess.run(
-        command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=600, **how
+        command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=3000, **how
     )
     path = folder / "fix.json"
     report = read_report(path.read_text()) if path.exists() else None
@@ -201,6 +210,6 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
     )  # fmt: skip
     assert process.stdout.readline() == b"1\n"
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 130
     assert list(spare.iterdir()) == []
