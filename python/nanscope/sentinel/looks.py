@@ -25,8 +25,8 @@ LEAST_SECONDS = 60.0
 RETRY_SECONDS = 5.0
 ENOUGH_STEPS = 32  # to go from a snapshot: as many as the history of a finding tells of
 MOST_FALSE_ALARMS = 2
-REPLAY_TIMES = 3.0  # as long as the run took, and so many seconds more
-REPLAY_SECONDS = 60.0
+REPLAY_TIMES = 10.0  # as long as the run took, and so many seconds more: against a hang alone
+REPLAY_SECONDS = 300.0
 
 NO_SNAPSHOT = (
     "nanscope: no snapshot can be taken: {}. If a step goes bad, every operation is watched from "
