@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow bench lint sanitize fuzz clean
+.PHONY: help setup build demo test test-slow bench bench-long lint sanitize fuzz clean
 
 python := .venv/bin/python
 PYTEST_ARGS ?=
@@ -31,10 +31,18 @@ test-slow: build ## the tests that take minutes: every op, whole builds, other p
 	@scripts/setup_packages.sh
 	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
 
-bench: build ## scan speed beside a plain read of memory; overhead beside its rivals
-	build/scan_bench
-	$(python) bench/check.py
-	@if [ -e bench/overhead.py ]; then $(python) bench/overhead.py; fi
+bench: build ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
+	@scripts/setup_packages.sh
+	@mkdir -p build/bench
+	build/scan_bench | tee build/bench/scan.txt
+	$(python) bench/check.py --largest 1000000
+	$(python) bench/overhead.py --json build/bench/steps.json
+	$(python) bench/costs.py --json build/bench/costs.json
+	$(python) bench/publish.py --from build/bench
+
+bench-long: build ## 100,000 steps, 10 million ops: is it flat?
+	@mkdir -p build/bench
+	.venv/bin/nanscope run bench/memory.py 100000 1 2>&1 | tee build/bench/long_run.txt
 
 lint: build ## clang-format, clang-tidy, ruff, the include rule
 	@scripts/lint.sh

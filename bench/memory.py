@@ -1,14 +1,16 @@
-"""Memory over many steps of a small model with a causal mask in every layer.
+"""Memory and time over many steps of a small model with a causal mask in every layer.
 
-    python bench/memory.py [STEPS]          plain PyTorch
-    nanscope run bench/memory.py [STEPS]    watched
+    python bench/memory.py [STEPS [LAYERS]]          plain PyTorch
+    nanscope run bench/memory.py [STEPS [LAYERS]]    watched
 
-Prints the resident memory ten times. Flat means: the last is no larger than the third.
+Prints the resident memory and the CPU time of a step ten times. Flat means: the last are no larger
+than the third.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 
 import torch
 import torch.nn as nn
@@ -33,11 +35,12 @@ def resident_kb() -> int:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
-def main(steps: int) -> None:
+def main(steps: int = 20_000, layers: int = 4) -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    model = nn.Sequential(*(Block(16) for _ in range(4)), nn.Linear(16, 8))
+    model = nn.Sequential(*(Block(16) for _ in range(layers)), nn.Linear(16, 8))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    began = time.process_time()
     for step in range(1, steps + 1):
         x = torch.randn(4, 8, 16)
         loss = nn.functional.cross_entropy(model(x).flatten(0, 1), torch.randint(0, 8, (32,)))
@@ -45,8 +48,10 @@ def main(steps: int) -> None:
         loss.backward()
         optimizer.step()
         if step % (steps // 10) == 0:
-            print(step, resident_kb(), "kB", flush=True)
+            us = 1e6 * (time.process_time() - began) / (steps // 10)
+            print(step, resident_kb(), "kB,", f"{us:.0f} us a step", flush=True)
+            began = time.process_time()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000)
+    main(*map(int, sys.argv[1:]))

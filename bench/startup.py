@@ -18,16 +18,18 @@ NANSCOPE = Path(sysconfig.get_path("scripts")) / "nanscope"
 PROGRAMS = {"import torch": "import torch\n", "without torch": "x = 1\n"}
 
 
-def measure(command: list[str]) -> tuple[float, float]:
+def measure(command: list[str], quiet: bool = False) -> tuple[float, float]:
     """Milliseconds of wall clock and of CPU."""
+    away = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     began = time.perf_counter()
-    pid = os.posix_spawn(command[0], command, os.environ)
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=away if quiet else ())
     _, _, used = os.wait4(pid, 0)
     wall = time.perf_counter() - began
     return wall * 1e3, (used.ru_utime + used.ru_stime) * 1e3
 
 
-def compare(name: str, text: str, rounds: int) -> None:
+def compare(text: str, rounds: int) -> dict[str, tuple[float, float]]:
+    """Medians for a program of this text, under python and under nanscope."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "program.py"
         script.write_text(text)
@@ -41,18 +43,22 @@ def compare(name: str, text: str, rounds: int) -> None:
         for _ in range(rounds):
             for which, command in commands.items():
                 seen[which].append(measure(command))
-    wall, cpu = (
-        {which: statistics.median(times[i] for times in seen[which]) for which in commands}
-        for i in (0, 1)
-    )
+    return {
+        which: tuple(statistics.median(times) for times in zip(*taken, strict=True))
+        for which, taken in seen.items()
+    }
+
+
+def tell(name: str, text: str, rounds: int) -> None:
+    told = compare(text, rounds)
+    (python, python_cpu), (nanscope, nanscope_cpu) = told["python"], told["nanscope"]
     print(
-        f"{name:14}  python {wall['python']:6.0f} ms, nanscope {wall['nanscope']:6.0f} ms;"
-        f" difference {wall['nanscope'] - wall['python']:+5.0f} ms"
-        f" (CPU {cpu['nanscope'] - cpu['python']:+5.0f} ms)"
+        f"{name:14}  python {python:6.0f} ms, nanscope {nanscope:6.0f} ms;"
+        f" difference {nanscope - python:+5.0f} ms (CPU {nanscope_cpu - python_cpu:+5.0f} ms)"
     )
 
 
 if __name__ == "__main__":
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     for name, text in PROGRAMS.items():
-        compare(name, text, rounds)
+        tell(name, text, rounds)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -13,6 +16,7 @@ def stepper(model: nn.Module, optimizer: torch.optim.Optimizer, loss_of):
         loss_of().backward()
         optimizer.step()
 
+    step.model = model
     return step
 
 
@@ -56,11 +60,65 @@ class GPT(nn.Module):
         return self.head(self.norm(self.blocks(x)))
 
 
-def gpt():
-    model = GPT(layers=4, width=256, length=128, words=1000)
-    i, y = torch.randint(0, 1000, (8, 128)), torch.randint(0, 1000, (8 * 128,))
-    loss = lambda: F.cross_entropy(model(i).view(8 * 128, -1), y)  # noqa: E731
+def gpt(layers: int = 4, batch: int = 8, length: int = 128, half: bool = False):
+    model = GPT(layers, width=256, length=length, words=1000)
+    i, y = torch.randint(0, 1000, (batch, length)), torch.randint(0, 1000, (batch * length,))
+
+    def loss():
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            logits = model(i)
+        return F.cross_entropy(logits.view(batch * length, -1).float(), y)
+
     return stepper(model, torch.optim.AdamW(model.parameters(), 1e-4), loss)
+
+
+def gpt_bfloat16():
+    return gpt(layers=2, batch=4, length=64, half=True)
+
+
+def bert():
+    packages = Path(__file__).parent.parent / ".venv" / "packages"
+    sys.path += map(str, packages.glob("lib/python3*/site-packages"))
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=3000,
+        hidden_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=512,
+    )
+    model, i = BertForMaskedLM(config).train(), torch.randint(0, 3000, (8, 64))
+    loss = lambda: model(input_ids=i, attention_mask=torch.ones_like(i), labels=i).loss  # noqa: E731
+    return stepper(model, torch.optim.AdamW(model.parameters(), 1e-4), loss)
+
+
+class Graph(nn.Module):
+    """Attention over the edges of a graph, softmax by scatter and index."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values = nn.ModuleList(nn.Linear(64, 64) for _ in range(3))
+        self.scores = nn.ModuleList(nn.Linear(128, 1) for _ in range(3))
+        self.head = nn.Linear(64, 7)
+
+    def forward(self, x, source, target):
+        nodes = x.shape[0]
+        for value, score in zip(self.values, self.scores, strict=True):
+            h = value(x)
+            z = F.leaky_relu(score(torch.cat([h[source], h[target]], 1)).squeeze(1))
+            most = torch.zeros(nodes).scatter_reduce(0, target, z, "amax", include_self=False)
+            z = (z - most[target]).exp()
+            z = z / torch.zeros(nodes).index_add(0, target, z)[target].clamp_min(1e-9)
+            x = F.elu(torch.zeros_like(h).index_add(0, target, h[source] * z[:, None]))
+        return self.head(x)
+
+
+def graph():
+    model, x, y = Graph(), torch.randn(2000, 64), torch.randint(0, 7, (2000,))
+    source, target = torch.randint(0, 2000, (2, 16_000))
+    loss = lambda: F.cross_entropy(model(x, source, target), y)  # noqa: E731
+    return stepper(model, torch.optim.Adam(model.parameters(), 1e-3), loss)
 
 
 class Residual(nn.Module):
@@ -124,9 +182,13 @@ def lstm():
     )
 
 
+# name: (maker of a step, steps in one sample, what the ratio should be)
 ALL = {
-    "tiny MLP, Adam": (tiny_mlp, 8),
-    "GPT, 4 layers, AdamW": (gpt, 1),
-    "ResNet-like CNN, SGD": (resnet, 1),
-    "LSTM, 2 layers, Adam": (lstm, 1),
+    "tiny MLP, Adam": (tiny_mlp, 8, 1.015),
+    "GPT, 4 layers, d 256, AdamW": (gpt, 1, 1.015),
+    "ResNet-18-like CNN, 32x32, SGD": (resnet, 1, 1.01),
+    "HF BERT, 2 layers, AdamW": (bert, 1, 1.02),
+    "LSTM, 2 layers, Adam": (lstm, 1, 1.005),
+    "graph network, scatter and index": (graph, 1, 1.03),
+    "GPT under bf16 autocast": (gpt_bfloat16, 1, 1.002),
 }

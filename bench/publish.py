@@ -1,0 +1,168 @@
+"""Writes what was measured: docs/overhead.json, docs/overhead.md, docs/overhead.svg, README.
+
+    bench/publish.py --from FOLDER    collect steps.json, costs.json and three .txt
+    bench/publish.py                  write the pages again from docs/overhead.json
+
+The pages are functions of the JSON and of nothing else; a test compares them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from pathlib import Path
+
+from plot import plot
+
+ROOT = Path(__file__).resolve().parent.parent
+JSON = ROOT / "docs" / "overhead.json"
+PAGE = ROOT / "docs" / "overhead.md"
+PLOT = ROOT / "docs" / "overhead.svg"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- from docs/overhead.json -->\n", "<!-- end -->"
+RIVALS = ("detect_anomaly", "dispatch_mode", "module_hooks")
+
+
+def processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), "?")
+
+
+def collect(folder: Path) -> dict:
+    import torch
+
+    told = json.loads(JSON.read_text()) if JSON.exists() else {}
+    told["machine"] = {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "load": [round(x, 1) for x in os.getloadavg()],
+    }
+    for name in ("steps", "costs"):
+        if (folder / f"{name}.json").exists():
+            told[name] = json.loads((folder / f"{name}.json").read_text())
+    for name in ("scan", "long_run", "note"):
+        if (folder / f"{name}.txt").exists():
+            told[name] = (folder / f"{name}.txt").read_text().strip()
+    return told
+
+
+def rows(header: str, lines: list[str]) -> str:
+    rule = "|" + "---|" * header.count(" | ") + "---|"
+    return "\n".join([f"| {header} |", rule, *[f"| {line} |" for line in lines]]) + "\n"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def ratio(step: dict, name: str, form: str = ".2f") -> str:
+    return format(step[name], form) if name in step else "-"
+
+
+def with_samples(step: dict) -> str:
+    return f"{step['nanscope']:.3f} ({step['samples']})" if "nanscope" in step else "-"
+
+
+def steps_table(told: dict) -> str:
+    lines = []
+    for name, step in told["steps"].items():
+        rivals = " / ".join(ratio(step, r) for r in RIVALS)
+        lines.append(
+            f"{name} | {step['plain_ms']:.1f} | {step['goal']:.3f} | **{1 + step['share']:.3f}** "
+            f"| {with_samples(step)} | {with_samples(step.get('two_threads', {}))} | {rivals}"
+        )
+    return rows(
+        "training step | plain, ms | goal | share | ratio, 1 thread | ratio, 2 threads "
+        "| anomaly mode / dispatch mode / module hooks",
+        lines,
+    )
+
+
+def parts_table(told: dict) -> str:
+    lines = []
+    for name, step in told["steps"].items():
+        us = step["parts_us"]
+        rest = us["return"] - sum(us[x] for x in ("nodes", "outputs", "inputs", "hit", "aside"))
+        lines.append(
+            f"{name} | {step['ops']} | {step['scanned_mb']:.1f} | {us['begin']:.0f} "
+            f"| {us['nodes']:.0f} | {us['outputs']:.0f} | {us['inputs']:.0f} | {us['hit']:.0f} "
+            f"| {max(0, rest):.0f} | {us['moment']:.0f}"
+        )
+    return rows(
+        "training step | ops | MB scanned | before the kernel | nodes | scan and marks "
+        "| inputs | hits | rest | hooks",
+        lines,
+    )
+
+
+def readme_table(told: dict) -> str:
+    lines = []
+    for name, step in told["steps"].items():
+        ratios = " | ".join(ratio(step, mode) for mode in ("nanscope", *RIVALS))
+        lines.append(f"{name} | {step['plain_ms']:.1f} ms | {1 + step['share']:.3f} | {ratios}")
+    return rows(
+        "training step | plain | share | nanscope | `detect_anomaly` | Python dispatch mode "
+        "| module hooks",
+        lines,
+    )
+
+
+def once(costs: dict) -> dict[str, str]:
+    """What is paid once, in words."""
+    words = dict.fromkeys(("start_up", "show", "diagnosis"), "not measured in this run")
+    if "start_up" in costs:
+        x = costs["start_up"]
+        words["start_up"] = (
+            f"{x['cpu_ms']} ms of CPU, {x['wall_ms']} ms of wall clock "
+            f"(`import torch` alone: {x['python_cpu_ms']} ms of CPU)"
+        )
+    if "show" in costs:
+        x = costs["show"]
+        words["show"] = f"{x['cpu_ms']} ms of CPU, {x['wall_ms']} ms of wall clock"
+    if "diagnosis" in costs:
+        x = costs["diagnosis"]
+        words["diagnosis"] = (
+            f"{x['wall_s']} s of wall clock beyond a healthy step of {x['healthy_step_s']} s"
+        )
+    return words
+
+
+def page(told: dict) -> str:
+    machine = told["machine"]
+    text = (ROOT / "bench" / "overhead_page.md").read_text()
+    fields = {
+        "machine": f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, "
+        f"torch {machine['torch']}; load when this was written {machine['load']}",
+        "note": told.get("note", ""),
+        "steps": steps_table(told),
+        "parts": parts_table(told),
+        "scan": told.get("scan", "not measured in this run"),
+        "long_run": told.get("long_run", "not measured in this run"),
+    } | once(told.get("costs", {}))
+    for name, value in fields.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def readme(text: str, told: dict) -> str:
+    before, rest = text.split(BEGIN, 1)
+    return before + BEGIN + readme_table(told) + END + rest.split(END, 1)[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--from", dest="folder", type=Path)
+    folder = parser.parse_args().folder
+    told = json.loads(JSON.read_text()) if folder is None else collect(folder)
+    JSON.write_text(json.dumps(told, indent=1) + "\n")
+    PAGE.write_text(page(told))
+    PLOT.write_text(plot(told))
+    README.write_text(readme(README.read_text(), told))
+
+
+if __name__ == "__main__":
+    main()
