@@ -249,13 +249,14 @@ class WatchBlock:
     def _judge(self, adapter: ModuleType, error: BaseException | None) -> dict:
         from nanscope import held
 
-        raised = held.Raised(error) if error is not None else None
+        ours = isinstance(error, NonFiniteError) and adapter.error_found()
+        # It reads the locals of frames, which keeps them alive: for what is not known yet.
+        raised = held.Raised(error) if error is not None and not ours else None
         sentinel = self._sentinel
         if sentinel is not None and sentinel.looks():
             told = sentinel.at_end(error, raised)
             if told is not None:
                 return told
-        ours = isinstance(error, NonFiniteError) and adapter.error_found()
         looked = sentinel is not None and sentinel.looks()
         if not ours and not looked:
             adapter.program_ended(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -192,6 +193,8 @@ class Fix(_Record):
     files: list[str]
     explanation: str
     changes_training: bool
+    workaround: bool = False
+    applied: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,6 +203,7 @@ class Verification(_Record):
     steps: int
     healthy_steps_unchanged: bool | None
     detail: str = ""
+    checks: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -234,6 +238,8 @@ def _read(kind: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [_read(options[0], item) for item in value] if options else value
     if isinstance(value, str) and complex in options:
+        if value == "nan":
+            return math.nan  # one for all, so that equal findings are equal
         return complex(value) if value.endswith("j") else float(value)
     return value
 

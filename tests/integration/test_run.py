@@ -213,7 +213,7 @@ def train():
 def square_root():
     torch.sqrt(torch.tensor([-1.0], requires_grad=True)).sum().backward()
 sys.setprofile(profile)
-for name in "Ctrl-C", "timeout":
+for name in "Ctrl-C", "the error behind it", "timeout":
     try:
         train()
         print(name, "lost")
@@ -229,7 +229,11 @@ def test_a_signal_during_our_own_work_reaches_the_program(tmp_path: Path) -> Non
     write(tmp_path, {"program.py": INTERRUPTED})
     seen = nanscope(tmp_path, "-q", "--strict", "--json", "finding.json", "program.py")
     assert seen.status == 3, seen.err
-    assert seen.out.splitlines() == ["Ctrl-C KeyboardInterrupt", "timeout OutOfTime"]
+    assert seen.out.splitlines() == [
+        "Ctrl-C KeyboardInterrupt",
+        "the error behind it NonFiniteError",
+        "timeout OutOfTime",
+    ]
     report = read_report(seen.files["finding.json"].decode())
     assert expression(report["findings"][0]) == "torch.log(w)"
 
