@@ -110,4 +110,4 @@ def test_an_honest_patch_is(trial):
     judgement = trial(*HONEST)
     assert judgement.status == "verified", judgement
     assert "healthy values are the same, bit for bit" in judgement.checks
-    assert "5 losses before the failure are the same" in judgement.checks or judgement.losses_same
+    assert judgement.losses_same is True

@@ -169,7 +169,9 @@ class _Judge:
                 f"instead of {pairs[step][0]:g}"
             )
         same = "the same" if worst == 0 else f"within a relative {worst:.1e}"
-        self.checks.append(f"{len(pairs)} losses before the failure are {same}")
+        count = f"{len(pairs):,} losses" if len(pairs) > 1 else "the loss"
+        verb = "are" if len(pairs) > 1 else "is"
+        self.checks.append(f"{count} before the failure {verb} {same}")
         return None
 
     def _healthy_losses(self) -> int | None:
