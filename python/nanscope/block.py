@@ -249,15 +249,16 @@ class WatchBlock:
     def _judge(self, adapter: ModuleType, error: BaseException | None) -> dict:
         from nanscope import held
 
-        ours = isinstance(error, NonFiniteError) and adapter.error_found()
-        # It reads the locals of frames, which keeps them alive: for what is not known yet.
-        raised = held.Raised(error) if error is not None and not ours else None
         sentinel = self._sentinel
-        if sentinel is not None and sentinel.looks():
+        found = adapter.error_found() or (sentinel is not None and sentinel.error_found())
+        ours = isinstance(error, NonFiniteError) and found
+        # Reading a frame's locals keeps them alive with it.
+        raised = held.Raised(error) if error is not None and not ours else None
+        looked = sentinel is not None and sentinel.looks()
+        if looked:
             told = sentinel.at_end(error, raised)
             if told is not None:
                 return told
-        looked = sentinel is not None and sentinel.looks()
         if not ours and not looked:
             adapter.program_ended(
                 raised is not None,

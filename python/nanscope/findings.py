@@ -119,6 +119,7 @@ class TensorFacts(_Record):
     neg_inf: int
     at_index: list[Number] = field(default_factory=list)
     remark: str = ""
+    argument: str = ""  # its name in the op's schema: self, other
 
 
 @dataclass(frozen=True)

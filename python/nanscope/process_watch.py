@@ -162,12 +162,13 @@ class Watch:
         adapter = self.adapter
         if adapter is None:
             return self._nothing_watched(ending)
-        if ending.exception is not None:
+        ours = ending.kind == "stopped" and self._error_found()
+        if ending.exception is not None and not ours:
             raised = held.Raised(ending.exception)
         if self.sentinel is not None and self.sentinel.looks():
             return self._judge_looks(ending, raised)
         adapter.watch(False)
-        if not (ending.kind == "stopped" and adapter.error_found()):
+        if not ours:
             adapter.program_ended(
                 raised is not None,
                 raised.blunder if raised else False,

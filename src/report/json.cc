@@ -42,8 +42,10 @@ Json statistic_of(const std::optional<double>& value) {
 
 Json value_of(const Value& value) {
   if (!value.is_complex) return number_of(value.real);
-  const std::string imag = fmt::format("{}", value.imag);
-  return fmt::format("{}{}{}j", value.real, imag.starts_with('-') ? "" : "+", imag);
+  const double nan = std::numeric_limits<double>::quiet_NaN();  // without a sign
+  const double real = std::isnan(value.real) ? nan : value.real;
+  const double imag = std::isnan(value.imag) ? nan : value.imag;
+  return fmt::format("{}{:+}j", real, imag);
 }
 
 Json site_of(const Site& site) {

@@ -212,8 +212,8 @@ def train():
     opt.step()
 def square_root():
     torch.sqrt(torch.tensor([-1.0], requires_grad=True)).sum().backward()
-sys.setprofile(profile)
 for name in "Ctrl-C", "the error behind it", "timeout":
+    sys.setprofile(profile)  # gone once it has raised
     try:
         train()
         print(name, "lost")

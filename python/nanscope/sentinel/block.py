@@ -36,6 +36,9 @@ class BlockSentinel:
     def looks(self) -> bool:
         return self.sentinel.replay is None and self.sentinel.exact_from is None
 
+    def error_found(self) -> bool:
+        return self.sentinel.answer is not None
+
     def before_workers(self, _: object) -> None:
         if self.looks():
             self.sentinel.before_workers()
