@@ -361,11 +361,16 @@ void add_sentinel(nb::module_& module) {
     return nb::make_tuple(unsettled.loss, unsettled.gradient, unsettled.read);
   });
   // The judge goes on counting where the looks are; what happened before is not watched.
-  module.def("take_over", [] {
-    forget_samples();
-    const WithoutGil without_gil;
-    tell_of_unseen_steps();
-  });
+  // `missed`: the value that gave the alarm was made unwatched.
+  module.def(
+      "take_over",
+      [](bool missed) {
+        made_before_the_watch(missed);
+        forget_samples();
+        const WithoutGil without_gil;
+        tell_of_unseen_steps();
+      },
+      nb::arg("missed") = false);
   module.def("scaler_updates", &scaler_updates);
   module.def("begin_replay", &begin_replay);
   module.def("begin_comparison", &begin_comparison);

@@ -18,6 +18,7 @@ namespace {
 
 PyObject* describe_function = nullptr;
 PyObject* name_function = nullptr;
+bool began_late = false;
 
 // The answer of story.describe, read back.
 struct Described {
@@ -151,8 +152,9 @@ Finding begin_finding(const EventView& event) {
   }
   Origin& origin = finding.origin;
   origin.kind = origin_kind(event.sort);
-  if (origin.kind == OriginKind::kImported && !finding.makers.empty())
+  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || began_late))
     origin.kind = OriginKind::kUnwatched;
+  origin.was_finite = event.sort == EventSort::kUnwatched;
   origin.phase = origin.kind == OriginKind::kUnwatched ? phase_of_call(event) : phase_of(event);
   origin.op = event.op->name;
   if (!event.place.node.empty()) origin.node = event.place.node;
@@ -217,6 +219,8 @@ void configure_story(PyObject* describe, PyObject* name) {
   Py_XSETREF(describe_function, describe);
   Py_XSETREF(name_function, name);
 }
+
+void made_before_the_watch(bool may) noexcept { began_late = may; }
 
 Finding tell_story(const Verdict& verdict) {
   const nb::gil_scoped_acquire gil;

@@ -153,7 +153,8 @@ class WatchBlock:
         with _lock:
             if _active is not None:
                 raise RuntimeError(NESTED.format(_active._entered_at))
-            if "nanscope.process_watch" in sys.modules:
+            run = sys.modules.get("nanscope.process_watch")
+            if run is not None and run.begun:
                 raise RuntimeError(RUN)
             _active = self
         frame = sys._getframe(2)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nanscope.settings import Settings
 
 ERROR_FOUND = 3
+begun = False  # this process is watched as a whole
 NO_TORCH = "nanscope: the program never imported torch; nothing was watched."
 RAN_ON = (
     "nanscope stopped the program at the error, and it ran on: it caught the exception, "
@@ -51,6 +52,8 @@ class Watch:
 
     # ---------------------------------------------------------------- before and during
     def begin(self) -> None:
+        global begun
+        begun = True
         when_imported("torch", self.torch_imported)
 
     def torch_imported(self, torch: ModuleType) -> None:

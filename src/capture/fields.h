@@ -126,6 +126,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("per_element", origin.per_element);
   visit("in_backward_code", origin.in_backward_code);
   visit("discarded", origin.discarded);
+  visit("was_finite", origin.was_finite);
 }
 
 void fields(auto& visit, A<Harm> auto& harm) {

@@ -142,6 +142,7 @@ struct Origin {
   std::int64_t neg_inf = 0;
   std::int64_t numel = 0;
   bool per_element = false;  // judged element by element; else for the tensor as a whole
+  bool was_finite = false;   // unwatched: a watched op wrote it before
   bool discarded = false;    // the program replaced it on purpose: where, a mask, nan_to_num
 };
 

@@ -17,6 +17,7 @@ namespace {
 
 // Room kept for the last program, coverage and end records.
 constexpr std::size_t kRoomForTheEnd = 1u << 20;
+constexpr int kFirstDescriptor = 100;
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -167,7 +168,10 @@ Status CaptureWriter::open() {
     part_.clear();
     return failure(errno);
   }
-  fd_ = fd;
+  // Out of the way: the program's own files get the numbers they always had.
+  const int high = ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstDescriptor);
+  if (high >= 0) ::close(fd);
+  fd_ = high >= 0 ? high : fd;
   size_ = 0;
   return Done{};
 }

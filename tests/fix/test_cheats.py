@@ -14,6 +14,8 @@ from nanscope.fix.runs import Runner
 from nanscope.fix.source_file import Edit
 from nanscope.fix.verify import judge
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """\
 import torch
 torch.manual_seed(0)

@@ -13,6 +13,8 @@ import pytest
 
 from watched import read_report
 
+pytestmark = pytest.mark.slow
+
 NANSCOPE = Path(sysconfig.get_path("scripts")) / "nanscope"
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 FAULT = """\

@@ -1,7 +1,7 @@
 """The first proposal for larger training programs, as a diff: what an expert would write.
 
-tests/golden/record_captures.py records the captures; UPDATE_GOLDEN=1 rewrites the diffs. That
-`nanscope fix` verifies each of these patches was seen when they were recorded: a minute each.
+tests/golden/record_captures.py records the captures; UPDATE_GOLDEN=1 rewrites the diffs. Proposals
+alone: to verify one, run `nanscope fix` on its program.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from watched import ENVIRONMENT, NANSCOPE, read_capture, read_report
 
 # One program for all kinds: torch is imported once, and once more in each spawned child.
@@ -195,6 +197,7 @@ for round in range(50):
 """
 
 
+@pytest.mark.slow
 def test_kill_minus_nine_at_fifty_moments(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(KILLED)
     done = subprocess.run(

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from watched import ENVIRONMENT, NANSCOPE, read_capture
 
 TRAIN = """
@@ -31,6 +33,7 @@ print("rank", rank, "finished", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_nan_on_one_rank_of_two(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]

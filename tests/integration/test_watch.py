@@ -308,7 +308,7 @@ def test_under_nanscope_run_it_is_refused(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"mode": "profile"}, "exact\" or \"sentinel"),
+        ({"mode": "profile"}, 'exact" or "sentinel'),
         ({"on_find": "print"}, 'on_find is "raise", "report" or a function'),
         ({"model": "net"}, "model is a torch.nn.Module, not a str"),
     ],

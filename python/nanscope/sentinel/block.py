@@ -52,7 +52,7 @@ class BlockSentinel:
         if run:
             self.block.begin_session(run, "raise")
         self.adapter.install()
-        self.adapter.take_over()
+        self.adapter.take_over(missed=not run)
         self.adapter.watch(True)
 
     def error_in_replay(self) -> None:

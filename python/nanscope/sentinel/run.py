@@ -90,7 +90,7 @@ class RunSentinel:
             settings.json, settings.news = "", ""
             self.watch.begin_session(run, capture)
         adapter.install()
-        adapter.take_over()
+        adapter.take_over(missed=not run)
         adapter.watch(True)
 
     def exception_for(self, number: int | None) -> BaseException | None:
