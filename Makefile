@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow bench bench-long lint sanitize fuzz clean
+.PHONY: help setup build demo test test-slow test-release bench bench-long lint sanitize fuzz clean
 
 python := .venv/bin/python
 PYTEST_ARGS ?=
@@ -25,11 +25,14 @@ demo: build ## a small VAE trains until a realistic bug bites; nanscope says whe
 test: build ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
 	@scripts/setup_packages.sh
 	build/nanscope_tests --gtest_brief=1
-	$(python) -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
+	$(python) -m pytest -n 2 --dist worksteal -m "not slow and not release" $(PYTEST_ARGS)
 
 test-slow: build ## the tests that take minutes: every op, whole builds, other packages
 	@scripts/setup_packages.sh
 	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
+
+test-release: build ## every program of tests/cases and tests/innocent once more, in mode sentinel
+	$(python) -m pytest -n 2 --dist worksteal -m release $(PYTEST_ARGS)
 
 bench: build ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
 	@scripts/setup_packages.sh

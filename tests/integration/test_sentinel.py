@@ -14,7 +14,7 @@ from test_cases import expectations
 
 from watched import ENVIRONMENT, NANSCOPE, ROOT, run_plain, watch
 
-# Of each way to take a step, and to end without one, one program; `make test-slow` runs all.
+# Of each way to take a step, and to end without one, one program; `make test-release` runs all.
 CASES = [
     "adam_with_eps_0_and_an_embedding",  # the parameters go bad, no gradient does
     "classic_multinomial",  # an exception, and no step
@@ -91,7 +91,7 @@ OTHERS = sorted({path.stem for path in (ROOT / "tests" / "cases").glob("*.py")} 
 
 
 @pytest.mark.parametrize(
-    "name", [*CASES, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
+    "name", [*CASES, *(pytest.param(name, marks=pytest.mark.release) for name in OTHERS)]
 )
 def test_the_origin_is_that_of_the_exact_watch(name: str, tmp_path: Path) -> None:
     program = ROOT / "tests" / "cases" / f"{name}.py"
@@ -115,7 +115,7 @@ def test_the_origin_is_that_of_the_exact_watch(name: str, tmp_path: Path) -> Non
 INNOCENT = sorted((ROOT / "tests" / "innocent").glob("*.py"))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("program", INNOCENT, ids=lambda path: path.stem)
 def test_innocent_programs_are_left_alone(program: Path, tmp_path: Path) -> None:
     seen = sentinel(program, tmp_path)
