@@ -164,6 +164,7 @@ def planted(files, command, stdin=None):
     return {**files, main: plant(files[main])}, command, stdin
 
 
+@pytest.mark.slow  # torch twice for each
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_nan_is_told_and_changes_nothing_else(place, name):
     files, command, stdin = planted(*CASES[name])

@@ -91,7 +91,11 @@ OTHERS = sorted({path.stem for path in (ROOT / "tests" / "cases").glob("*.py")} 
 
 
 @pytest.mark.parametrize(
-    "name", [*CASES, *(pytest.param(name, marks=pytest.mark.release) for name in OTHERS)]
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in CASES),
+        *(pytest.param(name, marks=pytest.mark.release) for name in OTHERS),
+    ],
 )
 def test_the_origin_is_that_of_the_exact_watch(name: str, tmp_path: Path) -> None:
     program = ROOT / "tests" / "cases" / f"{name}.py"
