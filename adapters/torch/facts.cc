@@ -44,14 +44,6 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   return told;
 }
 
-bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
-  const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
-  const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
-  return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
-                      a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
-                      a.strides() == b.strides());
-}
-
 void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Index>& elements) {
   if (view.data == nullptr) return;
   for (const Index& element : elements) {

@@ -43,7 +43,7 @@ class Recorder {
         read_input(input, argument, item);
       }
     });
-    record.same_operands = operands.size() >= 2 && same_tensor(operands[0], operands[1]);
+    record.same_operands = operands.size() >= 2 && is_same_memory(operands[0], operands[1]);
   }
 
   void read_outputs() {
@@ -99,14 +99,6 @@ class Recorder {
   }
 
  private:
-  static bool same_tensor(const at::Tensor& one, const at::Tensor& other) {
-    const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
-    const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
-    return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
-                        a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
-                        a.strides() == b.strides());
-  }
-
   // A number that the interpreter turned into a tensor on the way to a fill or a copy.
   bool is_literal(const at::Tensor& input) const {
     const bool fills =

@@ -167,4 +167,12 @@ TensorState state_of(const at::Tensor& tensor) {
   return state;
 }
 
+bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
+  const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
+  const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
+  return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
+                      a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
+                      a.strides() == b.strides());
+}
+
 }  // namespace nanscope::torch_adapter

@@ -51,6 +51,8 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
   return {reinterpret_cast<std::uint64_t>(tensor.unsafeGetTensorImpl())};
 }
 
+// The same elements, in the same order.
+[[nodiscard]] bool is_same_memory(const at::Tensor& one, const at::Tensor& other);
 // Memory of somebody else: NumPy, a file, another process.
 [[nodiscard]] bool is_foreign(const c10::TensorImpl& tensor) noexcept;
 

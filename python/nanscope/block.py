@@ -261,15 +261,7 @@ class WatchBlock:
             if told is not None:
                 return told
         if not ours and not looked:
-            adapter.program_ended(
-                raised is not None,
-                raised.blunder if raised else False,
-                int(raised is not None),
-                raised.text if raised else "",
-                raised.tensors if raised else [],
-                self.held(),
-                raised.stack if raised else [],
-            )
+            held.tell_end(adapter, raised, int(raised is not None), self.held())
         ended = "stopped" if ours else "exception" if error is not None else "normally"
         gaps = sentinel.gaps() if sentinel is not None else []
         told = adapter.finish(int(error is not None), ended, gaps, False, False)

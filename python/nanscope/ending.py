@@ -130,6 +130,22 @@ def say(text: str) -> None:
         pass  # closed or gone: python says nothing either
 
 
+def write_json(place: str, text: str) -> None:
+    """Where --json says: a file, `-` for stdout, or nowhere."""
+    if place == "-":
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # closed: the program's own affair
+    elif place:
+        try:
+            with open(place, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            say(f"{place} could not be written: {error.strerror}.")
+
+
 def _print_exception(error: BaseException) -> Ending:
     """What PyErr_Print does, and the ending that follows from it."""
     kind, traceback = type(error), error.__traceback__

@@ -5,6 +5,10 @@ from __future__ import annotations
 import gc
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
 # Raised for a name, a type, a file, a key: whatever the values were.
 _BLUNDERS = (
     AttributeError,
@@ -49,6 +53,18 @@ class Raised:
             for value in list(frame.f_locals.values())
             if issubclass(type(value), torch.Tensor)
         ]
+
+
+def tell_end(
+    adapter: ModuleType, raised: Raised | None, status: int, tensors: list[tuple[str, object]]
+) -> None:
+    """The program, or a watched block, is over: what it raised, and what it holds."""
+    if raised is None:
+        adapter.program_ended(False, False, status, "", [], tensors, [])
+    else:
+        adapter.program_ended(
+            True, raised.blunder, status, raised.text, raised.tensors, tensors, raised.stack
+        )
 
 
 def tensors_of_the_program() -> list[tuple[str, object]]:

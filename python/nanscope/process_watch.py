@@ -8,7 +8,7 @@ import time
 from _thread import get_ident
 
 from nanscope import _core
-from nanscope.ending import REAL_EXIT, Ending, say
+from nanscope.ending import REAL_EXIT, Ending, say, write_json
 from nanscope.imports import when_imported
 from nanscope.stack import display_path
 
@@ -172,15 +172,7 @@ class Watch:
             return self._judge_looks(ending, raised)
         adapter.watch(False)
         if not ours:
-            adapter.program_ended(
-                raised is not None,
-                raised.blunder if raised else False,
-                ending.status,
-                raised.text if raised else "",
-                raised.tensors if raised else [],
-                held.tensors_of_the_program(),
-                raised.stack if raised else [],
-            )
+            held.tell_end(adapter, raised, ending.status, held.tensors_of_the_program())
         if self.choice is not None and not adapter.error_found():
             self.nothing_chosen = self.choice.problem()
         children = self.news.read() if self.news is not None else []
@@ -192,7 +184,7 @@ class Watch:
         if self.sentinel is not None:
             self.sentinel.judged(told, raised)
         self._tell(told, ending, children)
-        self._write_json(told["json"])
+        write_json(self.settings.json, told["json"])
         return status
 
     def finish(self, status: int, kind: str, children: list[tuple[int, str]]) -> dict:
@@ -208,7 +200,7 @@ class Watch:
         if told is None:
             told = self.finish(ending.status if status is None else status, ending.kind, children)
         self._tell(told, ending, children)
-        self._write_json(told["json"])
+        write_json(self.settings.json, told["json"])
         return status
 
     def _error_found(self) -> bool:
@@ -246,7 +238,7 @@ class Watch:
         elif not self.settings.quiet and not children:
             say(NO_TORCH)
         if self.settings.json:
-            self._write_json(self._empty_report(ending, children))
+            write_json(self.settings.json, self._empty_report(ending, children))
         return ERROR_FOUND if children else None
 
     def _empty_report(self, ending: Ending, children: list[tuple[int, str]]) -> str:
@@ -274,20 +266,6 @@ class Watch:
             why = "torch.compile fuses ops into kernels of its own"
             gaps.append(("compiled regions", why, compiled))
         return gaps
-
-    def _write_json(self, text: str) -> None:
-        if self.settings.json == "-":
-            try:
-                sys.stdout.write(text)
-                sys.stdout.flush()
-            except (OSError, ValueError, AttributeError):
-                pass  # closed: the program's own affair
-        elif self.settings.json:
-            try:
-                with open(self.settings.json, "w", encoding="utf-8") as file:
-                    file.write(text)
-            except OSError as error:
-                say(f"{self.settings.json} could not be written: {error.strerror}.")
 
     # ---------------------------------------------------------------- ends of other kinds
     def last_words(self, signal_number: int) -> int | None:

@@ -83,15 +83,7 @@ class RepeatWatch(Watch):
         if ending.kind != "stopped" or not adapter.error_found():
             if ending.exception is not None and ending.kind != "stopped":
                 raised = held.Raised(ending.exception)
-            adapter.program_ended(
-                raised is not None,
-                raised.blunder if raised else False,
-                ending.status,
-                raised.text if raised else "",
-                raised.tensors if raised else [],
-                held.tensors_of_the_program(),
-                raised.stack if raised else [],
-            )
+            held.tell_end(adapter, raised, ending.status, held.tensors_of_the_program())
         children = self.news.read() if self.news is not None else []
         return adapter.finish(ending.status, ending.kind, self._not_watched(children), False, False)
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from nanscope import _core
-from nanscope.ending import say
+from nanscope.ending import say, write_json
 
 ENDED_EARLY = "the program ended before it could be watched"
 NO_LIBCST = "nanscope fix needs LibCST: pip install 'nanscope[fix]'"
@@ -139,7 +139,7 @@ class Fix:
         clean = report["verdict"] == "clean"
         more = "the run was clean" if clean else "no error was found, but not all was watched"
         self._progress(f"nothing to fix: {more}.")
-        self._write_json(json.dumps(report, indent=2) + "\n")
+        write_json(self.manner.json, json.dumps(report, indent=2) + "\n")
         return FIXED
 
     def _may_repeat(self, seconds: float) -> bool:
@@ -257,19 +257,8 @@ class Fix:
             say(text.rstrip("\n"))
             if fix is not None and findings[number]["level"] != "error":
                 say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
-        self._write_json(report)
+        write_json(self.manner.json, report)
         return status
-
-    def _write_json(self, text: str) -> None:
-        if self.manner.json == "-":
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        elif self.manner.json:
-            try:
-                with open(self.manner.json, "w", encoding="utf-8") as file:
-                    file.write(text)
-            except OSError as error:
-                say(f"{self.manner.json} could not be written: {error.strerror}.")
 
 
 EMPTY = {

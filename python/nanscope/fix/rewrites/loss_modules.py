@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from nanscope.composites import MODULES
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
@@ -13,15 +14,15 @@ from nanscope.fix.operation import Operation, argument, dotted, primary, read
 from nanscope.fix.rewrites.reductions import divided
 from nanscope.fix.source_file import SourceFile
 
-OVER_TARGETS = {"CrossEntropyLoss": "cross_entropy", "NLLLoss": "nll_loss"}
-OVER_ELEMENTS = {
-    "MSELoss": "mse_loss",
-    "L1Loss": "l1_loss",
-    "SmoothL1Loss": "smooth_l1_loss",
-    "HuberLoss": "huber_loss",
-    "BCELoss": "binary_cross_entropy",
-    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
-}
+OVER_TARGETS = ("CrossEntropyLoss", "NLLLoss")
+OVER_ELEMENTS = (
+    "MSELoss",
+    "L1Loss",
+    "SmoothL1Loss",
+    "HuberLoss",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+)
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -35,11 +36,10 @@ def propose(case: Case) -> Iterator[Candidate]:
     values, target = (a.value for a in call.args)
     ignored = made.keywords.get("ignore_index")
     index = made.source.code(ignored) if ignored is not None else "-100"
+    name = MODULES[made.name]
     if made.name in OVER_TARGETS:
-        name = OVER_TARGETS[made.name]
         count = f"({argument(source, target)} != {index}).sum().clamp(min=1)"
     else:
-        name = OVER_ELEMENTS[made.name]
         count = f"max({primary(source, values)}.numel(), 1)"
     begin, end = source.whole_span(call)
     called = read(source, call)
@@ -77,5 +77,5 @@ def _made(source: SourceFile, name: str) -> Iterator[Operation]:
     for node in source.nodes():
         if isinstance(node, cst.Assign) and dotted(node.targets[0].target) == name:
             made = read(source, node.value)
-            if made is not None and made.name in {**OVER_TARGETS, **OVER_ELEMENTS}:
+            if made is not None and made.name in OVER_TARGETS + OVER_ELEMENTS:
                 yield made
