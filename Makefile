@@ -41,6 +41,7 @@ bench: build ## scan speed, overhead beside its rivals; writes docs/overhead.* a
 	$(python) bench/check.py --largest 1000000
 	$(python) bench/overhead.py --json build/bench/steps.json
 	$(python) bench/costs.py --json build/bench/costs.json
+	$(python) bench/sentinel.py --json build/bench/sentinel.json
 	$(python) bench/publish.py --from build/bench
 
 bench-long: build ## 100,000 steps, 10 million ops: is it flat?

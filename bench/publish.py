@@ -1,6 +1,6 @@
 """Writes what was measured: docs/overhead.json, docs/overhead.md, docs/overhead.svg, README.
 
-    bench/publish.py --from FOLDER    collect steps.json, costs.json and three .txt
+    bench/publish.py --from FOLDER    collect steps.json, costs.json, sentinel.json, three .txt
     bench/publish.py                  write the pages again from docs/overhead.json
 
 The pages are functions of the JSON and of nothing else; a test compares them.
@@ -41,7 +41,7 @@ def collect(folder: Path) -> dict:
         "torch": torch.__version__,
         "load": [round(x, 1) for x in os.getloadavg()],
     }
-    for name in ("steps", "costs"):
+    for name in ("steps", "costs", "sentinel"):
         if (folder / f"{name}.json").exists():
             told[name] = json.loads((folder / f"{name}.json").read_text())
     for name in ("scan", "long_run", "note"):
@@ -99,6 +99,21 @@ def parts_table(told: dict) -> str:
     )
 
 
+def sentinel_table(told: dict) -> str:
+    if "sentinel" not in told:
+        return "not measured in this run\n"
+    lines = [
+        f"{name} | {x['plain_ms']:.1f} | {x['looks_us']:.0f} | {1 + x['looks']:.4f} "
+        f"| {x['fork_ms']:.0f} | {x['copying_ms']:.0f} | {x['pause_s']} | **{1 + x['share']:.4f}**"
+        for name, x in told["sentinel"].items()
+    ]
+    return rows(
+        "training step | plain, ms | looks, us | share of looks | a fork, ms | copying, ms "
+        "| pause, s | share",
+        lines,
+    )
+
+
 def readme_table(told: dict) -> str:
     lines = []
     for name, step in told["steps"].items():
@@ -140,6 +155,7 @@ def page(told: dict) -> str:
         "note": told.get("note", ""),
         "steps": steps_table(told),
         "parts": parts_table(told),
+        "sentinel": sentinel_table(told),
         "scan": told.get("scan", "not measured in this run"),
         "long_run": told.get("long_run", "not measured in this run"),
     } | once(told.get("costs", {}))

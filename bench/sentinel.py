@@ -1,19 +1,23 @@
 """What `--mode sentinel` costs: the looks of a step, and the snapshots between them.
 
-    bench/sentinel.py [--seconds S] [--threads N] [--only WORD]
+    bench/sentinel.py [--seconds S] [--only WORD] [--json FILE]
 
-Whole steps cannot tell a cost of a thousandth from the noise of a machine, so that it is measured
-by itself: after each training step, with the caches as the step leaves them, the looks of a step
-are done once more and timed, in CPU time of this thread. A snapshot is timed as a fork, and as
-what the three steps after it take longer than those before it, for the memory they copy.
+Whole steps cannot tell a cost of a thousandth from the noise of a machine. So the looks are
+measured as bench/overhead.py measures its share: the time between entering and leaving our own
+code over the time of all the rest, by the time-stamp counter, summed over many steps. A snapshot
+is timed as a fork, and as what the steps after it take longer than those before it, for the
+memory they copy; its share is that over the pause between two snapshots.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
+import os
 import statistics
 import time
+from pathlib import Path
 
 import torch
 import workloads
@@ -22,121 +26,89 @@ from nanscope.attach import attach_sentinel
 from nanscope.sentinel.looks import Sentinel
 from nanscope.settings import Settings
 
+ROUND = 8  # steps: what is behind a step is looked at once in so many
+STEPS_AFTER = 3  # in which the memory is copied
+SNAPSHOTS = 5
+
 
 class NoHost:
     """Nothing goes bad here."""
 
 
-def optimizer_of(step) -> torch.optim.Optimizer:
-    return next(
-        cell.cell_contents
-        for cell in step.__closure__
-        if isinstance(cell.cell_contents, torch.optim.Optimizer)
-    )
-
-
-def quickest(act, times: int = 2000) -> float:
-    """CPU seconds of one call, the best of several rounds."""
-    rounds = []
-    for _ in range(9):
-        begin = time.thread_time_ns()
-        for _ in range(times):
-            act()
-        rounds.append((time.thread_time_ns() - begin) / times / 1e9)
-    return min(rounds)
-
-
-LEAF = torch.ones((), requires_grad=True)
-
-
-def small_backward() -> None:
-    (LEAF * 1).backward()
-
-
-def measure(make, seconds: float, adapter, backward: float) -> tuple[float, float]:
-    """CPU seconds of a step, and of its looks; what is behind a step is looked at in one of 8."""
-    torch.manual_seed(0)
-    step = make()
-    optimizer = optimizer_of(step)
-    for _ in range(10):
+def cost_of_looks(step, seconds: float, adapter) -> dict:
+    for _ in range(2 * ROUND):
         step()
-    steps, before, behind = [], [], {True: [], False: []}
-    end = time.monotonic() + seconds
-    while time.monotonic() < end or len(steps) < 40:
-        steps.append(timed(step))
-        one = adapter.sentinel_counts()[2] % 8 == 0
-        begin = time.thread_time_ns()
-        adapter.step_pre_hook(optimizer, (), {})
-        between = time.thread_time_ns()
-        adapter.step_post_hook(optimizer, (), {})
-        behind[one].append(time.thread_time_ns() - between)
-        before.append(between - begin)
-        adapter.step_pre_hook(optimizer, (), {})  # so that every step's turn comes
-        adapter.step_post_hook(optimizer, (), {})
-    looks = typical(before) + (typical(behind[True]) + 7 * typical(behind[False])) / 8
-    return typical(steps), backward + looks / 1e9
+    ours, total, steps = 0, 0, 0
+    began, first = time.monotonic(), adapter.ticks()[0]
+    while not steps or time.monotonic() < began + seconds:
+        for _ in range(ROUND):
+            adapter.time_parts(1)
+            begin = adapter.ticks()[0]
+            step()
+            now, spent, _ = adapter.ticks()
+            total += now - begin
+            ours += sum(spent)
+        steps += ROUND
+    adapter.time_parts(0)
+    ticks_per_second = (adapter.ticks()[0] - first) / (time.monotonic() - began)
+    return {
+        "steps": steps,
+        "plain_ms": round(1e3 * (total - ours) / ticks_per_second / steps, 3),
+        "looks_us": round(1e6 * ours / ticks_per_second / steps, 1),
+        "looks": round(ours / (total - ours), 5),
+    }
 
 
-def typical(samples: list) -> float:
-    """The 20th percentile: what others do to the caches of a busy machine is not in it."""
-    return statistics.quantiles(samples, n=5)[0]
-
-
-def cost_of_snapshot(make, sentinel: Sentinel) -> tuple[float, float]:
-    """Seconds of a fork, and of the copying in the steps after it."""
-    torch.manual_seed(0)
-    step = make()
-    for _ in range(5):
-        step()
+def cost_of_snapshots(step, sentinel: Sentinel) -> dict:
     forks, copies = [], []
-    for _ in range(5):
-        before = min(timed(step) for _ in range(3))
-        begin = time.monotonic()
-        sentinel.due()
-        forks.append(time.monotonic() - begin)
-        copies.append(sum(timed(step) for _ in range(3)) - 3 * before)
+    for _ in range(SNAPSHOTS):
+        before = sum(timed(step) for _ in range(STEPS_AFTER))
+        sentinel.due_at_once()
+        forks.append(timed(sentinel.due))
+        copies.append(sum(timed(step) for _ in range(STEPS_AFTER)) - before)
         sentinel.snapshots.end_all()
-    return statistics.median(forks), max(0.0, statistics.median(copies))
+    fork, copying = statistics.median(forks), max(0.0, statistics.median(copies))
+    sentinel.every = 0
+    pause = sentinel.pause_after(fork)
+    sentinel.every = 1e9
+    return {
+        "fork_ms": round(1e3 * fork, 1),
+        "copying_ms": round(1e3 * copying, 1),
+        "pause_s": round(pause),
+        "snapshots": round((fork + copying) / pause, 5),
+    }
 
 
-def timed(step) -> float:
-    begin = time.process_time_ns()
-    step()
-    return (time.process_time_ns() - begin) / 1e9
+def timed(act) -> float:
+    begin = time.monotonic()
+    act()
+    return time.monotonic() - begin
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=20, help="per workload")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=12, help="per workload")
     parser.add_argument("--only", default="")
+    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
+    torch.set_num_threads(1)
     adapter = attach_sentinel(torch, Settings(), lambda _: None, lambda _: None)
     assert not isinstance(adapter, str), adapter
     sentinel = Sentinel(adapter, NoHost(), 1e9, quiet=False)
-    backward = -quickest(small_backward)
     sentinel.begin()
-    backward = max(0.0, backward + quickest(small_backward))
-    print(
-        "| training step | plain, ms | looks, us | looks | fork, ms | copying, ms | every | all |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for name, (make, _) in workloads.ALL.items():
+    told = {}
+    for name, (make, *_) in workloads.ALL.items():
         if arguments.only not in name:
             continue
         gc.collect()
-        step, looks = measure(make, arguments.seconds, adapter, backward)
-        fork, copying = cost_of_snapshot(make, sentinel)
-        sentinel.every = 0
-        pause = sentinel._pause(fork)
-        sentinel.every = 1e9
-        share = looks / step + (fork + copying) / pause
-        print(
-            f"| {name} | {1e3 * step:.1f} | {1e6 * looks:.0f} | {1 + looks / step:.4f} "
-            f"| {1e3 * fork:.0f} | {1e3 * copying:.0f} | {pause:.0f} s | {1 + share:.4f} |",
-            flush=True,
-        )
+        torch.manual_seed(0)
+        step = make()
+        told[name] = cost_of_looks(step, arguments.seconds, adapter)
+        told[name] |= cost_of_snapshots(step, sentinel)
+        told[name]["share"] = round(told[name]["looks"] + told[name]["snapshots"], 5)
+        print(name, json.dumps(told[name]), f"load {os.getloadavg()[0]:.1f}", flush=True)
+        if arguments.json:
+            arguments.json.write_text(json.dumps(told, indent=1) + "\n")
 
 
 if __name__ == "__main__":

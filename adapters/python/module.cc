@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = nanscope::version();
   nanscope::python::add_arrays(module);
   nanscope::python::add_command_line(module);
+  nanscope::python::add_connections(module);
   nanscope::python::add_findings(module);
   nanscope::python::add_running(module);
   nanscope::python::add_snapshot(module);

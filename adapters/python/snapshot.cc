@@ -72,7 +72,8 @@ std::vector<std::string> leave_the_world(const std::string& scratch,
   const std::vector<std::string> nothing{""};
   const std::string user = std::to_string(::geteuid());
   const std::string group = std::to_string(::getegid());
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) != 0) return nothing;
+  constexpr int kOwnWorld = CLONE_NEWNS | CLONE_NEWNET;
+  if (::unshare(CLONE_NEWUSER | kOwnWorld) != 0 && ::unshare(kOwnWorld) != 0) return nothing;
   dies_with_its_parent();  // the new user made the system forget it
   write_file("/proc/self/setgroups", "deny");
   write_file("/proc/self/uid_map", user + " " + user + " 1");

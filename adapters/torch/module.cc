@@ -19,6 +19,7 @@
 #include "report/text.h"
 #include "sentinel.h"
 #include "session.h"
+#include "stepped_optimizers.h"
 #include "story.h"
 #include "tensors.h"
 #include "ticks.h"
@@ -151,6 +152,7 @@ void replayed(Moment moment, const Tensors& roots = {}) {
 // The rest of a backward while nothing is watched but once a step.
 nb::object look_after_backward(const nb::args& args, const nb::kwargs& kwargs, bool accumulates) {
   nb::object result = call(*engine, args, kwargs);
+  const Timed timed(Part::kMoment);
   const Alarm alarm = look_at_backward_end(accumulates);
   answer(alarm);
   if (sentinel_looks() && steps_by_hand() && alarm.empty()) snapshot_if_due();
@@ -160,6 +162,7 @@ nb::object look_after_backward(const nb::args& args, const nb::kwargs& kwargs, b
 // Stands in for torch.autograd.graph._engine_run_backward; adds no frame to a traceback.
 nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   if ((!watching && !sentinel_looks()) || this_thread().busy) return call(*engine, args, kwargs);
+  std::optional<Timed<>> timed(std::in_place, Part::kMoment);
   const Tensors roots = args.size() > 0 ? tensors_in(args[0]) : Tensors{};
   // A compiler that traces: nothing is computed.
   for (const at::Tensor& root : roots) {
@@ -171,14 +174,17 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   if (accumulates) loss_seen(roots);
   if (sentinel_looks()) {
     answer(look_at_backward_begin(roots));
-    if (!watching) return look_after_backward(args, kwargs, accumulates);
+    if (!watching) {
+      timed.reset();
+      return look_after_backward(args, kwargs, accumulates);
+    }
   }
   const Judge::RootId root = guarded([&] {
-    const Timed timed(Part::kMoment);
     if (accumulates) watch_headroom(roots);
     return backward_begins(roots);
   });
   if (sentinel_replays()) replayed(Moment::kBackwardBegins, roots);
+  timed.reset();
   nb::object result;
   try {
     result = call(*engine, args, kwargs);
@@ -220,18 +226,30 @@ std::optional<double> learning_rate_of(nb::handle optimizer) {
   }
 }
 
-// The tensors of an optimizer's state, without their names.
-Tensors tensors_of_state(nb::handle optimizer) {
-  Tensors tensors;
+void add_state_of(nb::handle optimizer, Tensors& tensors) {
   const nb::object state = optimizer.attr("state");
-  if (!nb::isinstance<nb::dict>(state)) return tensors;
+  if (!nb::isinstance<nb::dict>(state)) return;
   for (auto [parameter, entry] : nb::borrow<nb::dict>(state)) {
     if (!nb::isinstance<nb::dict>(entry)) continue;
     for (auto [key, value] : nb::borrow<nb::dict>(entry)) {
       if (is_tensor(value)) tensors.push_back(unwrap(value));
     }
   }
-  return tensors;
+}
+
+Written written_by(const SteppedOptimizers::Optimizers& optimizers) {
+  Written written;
+  for (const nb::object& optimizer : optimizers) {
+    for (at::Tensor& parameter : parameters_of(optimizer))
+      written.parameters.push_back(std::move(parameter));
+    add_state_of(optimizer, written.state);
+  }
+  return written;
+}
+
+SteppedOptimizers& stepped_optimizers() {
+  static auto& one = *new SteppedOptimizers;
+  return one;
 }
 
 void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
@@ -251,10 +269,10 @@ void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
 }
 
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
+  const Timed timed(Part::kMoment);
   if (sentinel_looks()) {
-    const Alarm alarm = look_behind_step_due() ? look_at_step_end(parameters_of(optimizer),
-                                                                  tensors_of_state(optimizer))
-                                               : look_at_step_end({}, {});
+    const auto optimizers = stepped_optimizers().to_look_at(optimizer, snapshot_due());
+    const Alarm alarm = look_at_step_end(written_by(optimizers));
     answer(alarm);
     if (!watching) {
       step_looked_at();
@@ -265,7 +283,6 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   }
   if (!watching) return;
   guarded([&] {
-    const Timed timed(Part::kMoment);
     step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : state_in(optimizer));
     if (has_new_ops()) sweep_new_ops();
     stop_after_steps();
@@ -345,6 +362,7 @@ void add_sentinel(nb::module_& module) {
     keep(on_alarm, std::move(alarm));
     keep(on_due, std::move(due));
     keep(on_replayed, std::move(last));
+    stepped_optimizers().clear();
     begin_looks();
   });
   module.def("end_looks", &end_looks);
@@ -357,7 +375,7 @@ void add_sentinel(nb::module_& module) {
     return nb::make_tuple(counts.moments, counts.backwards, counts.steps);
   });
   module.def("sentinel_unsettled", [] {
-    const Unsettled unsettled = sentinel_unsettled();
+    const Unsettled unsettled = sentinel_unsettled(written_by(stepped_optimizers().unseen()));
     return nb::make_tuple(unsettled.loss, unsettled.gradient, unsettled.read);
   });
   // The judge goes on counting where the looks are; what happened before is not watched.
@@ -483,6 +501,7 @@ NB_MODULE(_torch, module) {
     guarded([&] { optimizer_made(parameters); });
   });
   module.def("gradients_dropped", [](nb::handle optimizer) {
+    const Timed timed(Part::kMoment);
     if (sentinel_looks()) look_at_dropped_gradients();
     if (watching && Watcher::get().judge.awaits_gradients())
       guarded([&] { gradients_dropped(parameters_of(optimizer)); });

@@ -53,7 +53,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostNodes = 100'000;
-constexpr std::int64_t kStepsBetween = 8;
 constexpr std::int64_t kSmall = 4096;  // elements that are looked at whatever their version says
 
 struct Buffer {
@@ -190,14 +189,14 @@ void healthy_step() {
 
 const SentinelCounts& sentinel_counts() noexcept { return looks().counts; }
 
-Unsettled sentinel_unsettled() {
+Unsettled sentinel_unsettled(const Written& written) {
   Unsettled told = looks().unsettled;
   for (const at::Tensor& leaf : Watcher::get().world.live_leaves())
     told.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
   for (const WeakTensor& leaf : looks().leaves) {
     if (auto strong = leaf.lock()) told.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
   }
-  told.gradient |= any_leaf_bad() || any_buffer_turned_bad();
+  told.gradient |= any_leaf_bad() || any_buffer_turned_bad() || any_bad(written.state);
   return told;
 }
 
@@ -252,17 +251,11 @@ Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped
   return {};
 }
 
-bool look_behind_step_due() noexcept {
-  const std::int64_t steps = looks().counts.steps;
-  return steps < kStepsBetween || steps % kStepsBetween == 0 || snapshot_due();
-}
-
-Alarm look_at_step_end(const std::vector<at::Tensor>& parameters,
-                       const std::vector<at::Tensor>& state) {
+Alarm look_at_step_end(const Written& written) {
   ++looks().counts.moments;
-  if (any_bad(parameters)) return "a parameter";
-  if (any_bad(state)) return "the optimizer's state";
-  if (look_behind_step_due() && any_buffer_turned_bad()) return "a buffer";
+  if (any_bad(written.parameters)) return "a parameter";
+  if (any_bad(written.state)) return "the optimizer's state";
+  if (!written.parameters.empty() && any_buffer_turned_bad()) return "a buffer";
   return {};
 }
 
@@ -299,19 +292,8 @@ void let_looks_go_of(const at::Tensor& tensor) {
 }
 
 void tell_of_unseen_steps() {
-  Judge& judge = Watcher::get().judge;
   const SentinelCounts& counts = looks().counts;
-  // Without an optimizer they are the steps; else that there was one is all that counts.
-  const std::int64_t backwards =
-      counts.steps > 0 ? std::min<std::int64_t>(counts.backwards, 1) : counts.backwards;
-  for (std::int64_t i = 0; i < backwards; ++i)
-    judge.backward_ended(judge.backward_begins({}, {}, {}), {});
-  if (counts.healthy > 0) {
-    LeafGrad finite;
-    finite.grad = {1};
-    judge.step_begins({&finite, 1}, false, {});
-  }
-  for (std::int64_t i = 0; i < counts.steps; ++i) judge.step_ended({}, {});
+  Watcher::get().judge.take_over({counts.backwards, counts.steps, counts.healthy});
 }
 
 void begin_replay(std::int64_t last_moment) {

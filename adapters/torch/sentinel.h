@@ -37,13 +37,20 @@ struct SentinelCounts {
 };
 [[nodiscard]] const SentinelCounts& sentinel_counts() noexcept;
 
+// What optimizers wrote.
+struct Written {
+  std::vector<at::Tensor> parameters;
+  std::vector<at::Tensor> state;
+};
+
 // What waits for the end of the program, as far as it can be seen without watching ops.
 struct Unsettled {
   bool loss = false;  // a bad loss, and no healthy step since
   bool gradient = false;
   bool read = false;  // the host read something bad
 };
-[[nodiscard]] Unsettled sentinel_unsettled();
+// `written`: by steps that were not looked at.
+[[nodiscard]] Unsettled sentinel_unsettled(const Written& written);
 
 [[nodiscard]] bool is_bad(const at::Tensor& tensor);
 
@@ -57,11 +64,8 @@ void end_looks() noexcept;
 [[nodiscard]] Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots);
 [[nodiscard]] Alarm look_at_backward_end(bool accumulated);
 [[nodiscard]] Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped);
-// A parameter that went bad shows in the next loss: what is behind a step is looked at after the
-// first ones, then every eighth time, and before a snapshot is taken.
-[[nodiscard]] bool look_behind_step_due() noexcept;
-[[nodiscard]] Alarm look_at_step_end(const std::vector<at::Tensor>& parameters,
-                                     const std::vector<at::Tensor>& state);
+// Empty: nobody is to look behind this step.
+[[nodiscard]] Alarm look_at_step_end(const Written& written);
 // The step is over, and all is well.
 void step_looked_at() noexcept;
 [[nodiscard]] Alarm look_at_scaler(const at::Tensor& scale);

@@ -103,6 +103,7 @@ void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }
 
 void Judge::forked() { Session(*this)->forked(); }
 void Judge::begin_anew() { Session(*this)->begin_anew(); }
+void Judge::take_over(const Past& past) { Session(*this)->take_over(past); }
 
 std::vector<Verdict> Judge::errors() const {
   const std::lock_guard<std::mutex> lock(lock_);

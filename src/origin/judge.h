@@ -95,6 +95,13 @@ struct Ending {
   std::vector<Held> held;              // names of __main__ first, then everything alive
 };
 
+// What the program did before the watch began: counted by others, and all of it went well.
+struct Past {
+  std::int64_t backwards = 0;
+  std::int64_t steps = 0;          // of optimizers
+  std::int64_t healthy_steps = 0;  // those, and one that has just begun
+};
+
 class Judge {
  public:
   using OnError = std::function<void(const Verdict&)>;
@@ -146,6 +153,8 @@ class Judge {
   void forked();
   // Nobody watched for a while: what was known of storages and pending affairs is forgotten.
   void begin_anew();
+  // The watch begins in the midst of a program.
+  void take_over(const Past& past);
   // While the answer lives, nobody is inside: for a fork.
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
 

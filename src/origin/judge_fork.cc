@@ -30,6 +30,14 @@ void Judge::State::begin_anew() {
   strict = false;
 }
 
+void Judge::State::take_over(const Past& past) {
+  backwards += past.backwards;
+  backwards_ended += past.backwards;
+  optimizer_steps += past.steps;
+  stepped |= past.healthy_steps > 0;
+  healthy += stepped ? past.healthy_steps : past.backwards;
+}
+
 bool Judge::State::inherited(const std::vector<EventId>& ids) const {
   return !ids.empty() &&
          std::all_of(ids.begin(), ids.end(), [&](EventId id) { return id < first_own; });

@@ -65,6 +65,47 @@ TEST(JudgeBeginAnew, WhatWasBadBeforeIsNotKnownAnyMore) {
   EXPECT_TRUE(p.clean());
 }
 
+// ---- a watch that begins in the midst of a program
+
+TEST(JudgeTakeOver, StepsAreCountedOn) {
+  Program p;
+  const Leaf w = p.parameter();
+  p.judge.take_over({.backwards = 8, .steps = 4, .healthy_steps = 4});
+  EXPECT_EQ(p.judge.current_step(), 4);
+  p.healthy_iteration(w);
+  EXPECT_EQ(p.judge.steps(), 5);
+}
+
+TEST(JudgeTakeOver, WithoutAnOptimizerBackwardsAreSteps) {
+  Program p;
+  p.judge.take_over({.backwards = 3, .steps = 0, .healthy_steps = 0});
+  EXPECT_EQ(p.judge.current_step(), 3);
+}
+
+// In a program that trains, what is merely held at the end is nothing; in another one it is.
+TEST(JudgeTakeOver, AProgramThatTrainedIsOneThatTrains) {
+  for (const std::int64_t backwards : {0, 1}) {
+    Program p;
+    p.judge.take_over({.backwards = backwards, .steps = 0, .healthy_steps = 0});
+    const Tensor metric = p.op("sqrt", {p.data()}, kNan, {.line = 10});
+    p.end(false, {{metric.state, "metric"}});
+    EXPECT_EQ(p.clean(), backwards == 1);
+  }
+}
+
+// A bad value that is tested after healthy steps is no guard, unless it is on a loss's way.
+TEST(JudgeTakeOver, HealthyStepsBeforeExcuseALaterGuard) {
+  for (const std::int64_t steps : {0, 1}) {
+    Program p;
+    p.judge.optimizer_made();
+    p.judge.take_over({.backwards = steps, .steps = steps, .healthy_steps = steps});
+    const Tensor loss = p.op("log", {p.data()}, kInf, {.line = 10, .grad = true});
+    p.judge.host_read(loss.state, true, Program::at(11));
+    p.end();
+    EXPECT_EQ(p.clean(), steps == 1);
+  }
+}
+
 // ---- handed to another process
 
 TEST(JudgeHandedOver, ABirthIsReadThere) {

@@ -91,6 +91,7 @@ struct Judge::State {
   // ---- judge_fork.cc
   void forked();
   void begin_anew();
+  void take_over(const Past& past);
   void handed_over(const TensorState& tensor, const Place& place);
   [[nodiscard]] bool inherited(const std::vector<EventId>& ids) const;
 

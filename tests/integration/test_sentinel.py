@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -187,6 +188,34 @@ def test_the_replay_writes_nowhere(tmp_path: Path) -> None:
     assert rows == [f"row {i}\n" for i in range(12)]
 
 
+# The system refuses this process and its children a namespace, as containers do.
+NO_NAMESPACES = """
+import ctypes, struct
+UNSHARE, EPERM, NO_NEW_PRIVILEGES, SECCOMP, FILTER = 272, 1, 38, 22, 2
+rules = [(0x20, 0, 0, 0), (0x15, 0, 1, UNSHARE), (6, 0, 0, 0x50000 | EPERM), (6, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+filter = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 4, ctypes.addressof(code)))
+prctl = ctypes.CDLL(None, use_errno=True).prctl
+prctl.argtypes = [ctypes.c_int] + 4 * [ctypes.c_ulong]
+assert prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
+assert prctl(SECCOMP, FILTER, ctypes.addressof(filter), 0, 0) == 0, ctypes.get_errno()
+"""
+
+
+def test_without_namespaces_it_says_what_the_replay_wrote(tmp_path: Path) -> None:
+    """Files that were open are private all the same; one that is opened again is really written."""
+    each_step = 'log.write(f"{step}\\n"); print(step, file=open("opened", "a"))'
+    program = training(steps=12, bad=5, each_step=each_step)
+    program = program.replace("import sys\n", NO_NAMESPACES + 'log = open("log", "w")\n')
+    seen = sentinel(program, tmp_path)
+    assert seen.error["origin"]["op"] == "aten::div"
+    assert "the system could not keep the replay's files apart: what the program opened" in seen.err
+    assert "bit-equal to the run" in seen.err
+    assert (tmp_path / "log").read_text().split() == [*"01234"]
+    assert (tmp_path / "opened").read_text().split() == [*"0123401234"]
+    assert_nobody_is_left(tmp_path)
+
+
 def test_a_replay_that_cannot_go_on_is_no_answer(tmp_path: Path) -> None:
     """The disk is as it is by now: what is made only once is there already."""
     program = training(bad=9, each_step='open(f"at_{step}", "x").close()')
@@ -244,6 +273,70 @@ def test_without_a_snapshot_it_says_so_and_watches_from_there(tmp_path: Path) ->
     assert seen.error["origin"]["kind"] in ("imported", "unwatched")
     gaps = [gap["what"] for gap in seen.report["coverage"]["not_watched"]]
     assert "what came before step 5" in gaps
+
+
+def test_a_tracker_is_known_by_its_thread(tmp_path: Path) -> None:
+    """As soon as the first step is taken; the snapshot from before it is good enough."""
+    tracker = (
+        "torch.manual_seed(0)\n"
+        "import logging.handlers, queue\n"
+        "tracker = logging.handlers.QueueListener(queue.Queue()); tracker.start()\n"
+    )
+    seen = sentinel(training(bad=5).replace("torch.manual_seed(0)\n", tracker), tmp_path)
+    assert "no newer snapshot can be taken: other threads are at work: Thread-1" in seen.err
+    assert "of logging. If a step goes bad, the steps since step 0 are run again." in seen.err
+    assert seen.error["origin"]["op"] == "aten::div"
+
+
+def test_a_tracker_is_known_by_what_it_sends(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place = "{}:{}".format(*server.getsockname())
+        begin = (
+            "torch.manual_seed(0)\n"
+            "import socket\n"
+            f"idle = socket.create_connection({server.getsockname()})\n"
+            f"tracker = socket.create_connection({server.getsockname()})\n"
+        )
+        program = training(each_step='tracker.sendall(b"loss")')
+        program = program.replace("torch.manual_seed(0)\n", begin)
+        seen = sentinel(program, tmp_path, "--snapshot-every", "0.001")
+    assert f"no newer snapshot can be taken: the program talks to {place}. If a" in seen.err
+    assert seen.status == 0
+
+
+def test_a_connection_at_rest_is_no_obstacle(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        begin = (
+            "torch.manual_seed(0)\n"
+            "import socket\n"
+            f"idle = socket.create_connection({server.getsockname()})\n"
+        )
+        program = training(steps=4).replace("torch.manual_seed(0)\n", begin)
+        seen = sentinel(program, tmp_path, "--snapshot-every", "0.001")
+    assert "snapshot can be taken" not in seen.err
+
+
+TWO_OPTIMIZERS = """
+import torch
+
+torch.manual_seed(0)
+weights = [torch.ones(4, requires_grad=True) for _ in range(2)]
+optimizers = [torch.optim.Adam([weight], 1e-3) for weight in weights]
+for step in range({steps}):
+    for number, (weight, optimizer) in enumerate(zip(weights, optimizers)):
+        scale = 1e30 if number == 1 and step == 12 else 1.0
+        optimizer.zero_grad()
+        (weight.sum() * scale).backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("steps", [14, 24])
+def test_a_state_that_shows_in_no_loss_is_found(steps: int, tmp_path: Path) -> None:
+    """At one of the looks behind a step of this very optimizer, or else at the end."""
+    error = sentinel(TWO_OPTIMIZERS.format(steps=steps), tmp_path).error
+    assert error["harm"]["kind"] == "optimizer_state"
+    assert (error["origin"]["op"], error["origin"]["step"]) == ("aten::addcmul_", 25)
 
 
 def test_a_replay_that_is_not_the_same_says_so(tmp_path: Path) -> None:

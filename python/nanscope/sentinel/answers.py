@@ -8,6 +8,7 @@ import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 NOT_MADE_HERE = ("imported", "unwatched")
@@ -77,24 +78,46 @@ class Answer:
         return origin["kind"] not in NOT_MADE_HERE and origin["site"]["line"] > 0
 
 
+def send_unguarded(descriptor: int, places: list[str]) -> None:
+    """Before anything is run again: known even of a replay that is ended."""
+    _append(descriptor, json.dumps(places).encode())
+
+
 def send(descriptor: int, told: dict, capture: bytes) -> None:
-    text = json.dumps({**told, "capture": ""}).encode()
-    data = struct.pack("q", len(text)) + text + capture
-    done = 0
-    while done < len(data):
-        done += os.pwrite(descriptor, data[done:], done)
+    _append(descriptor, json.dumps({**told, "capture": ""}).encode())
+    _append(descriptor, capture)
 
 
-def receive(descriptor: int, comparison: Comparison) -> Answer | None:
-    size = os.fstat(descriptor).st_size
-    data = b""
-    while len(data) < size:
-        data += os.pread(descriptor, size - len(data), len(data))
-    if len(data) < 8:
-        return None
-    (length,) = struct.unpack("q", data[:8])
+def receive(descriptor: int, comparison: Comparison) -> tuple[list[str], Answer | None]:
+    """The places where the replay really wrote, and what it has to say."""
+    records = _records(descriptor)
     try:
-        told = json.loads(data[8 : 8 + length])
-        return Answer(told, data[8 + length :], comparison)
-    except (ValueError, KeyError):
-        return None
+        unguarded = json.loads(next(records))
+    except (StopIteration, ValueError):
+        return [], None
+    try:
+        return unguarded, Answer(json.loads(next(records)), next(records), comparison)
+    except (StopIteration, ValueError, KeyError):
+        return unguarded, None
+
+
+def _append(descriptor: int, record: bytes) -> None:
+    data = struct.pack("q", len(record)) + record
+    end, done = os.fstat(descriptor).st_size, 0
+    while done < len(data):
+        done += os.pwrite(descriptor, data[done:], end + done)
+
+
+def _records(descriptor: int) -> Iterator[bytes]:
+    """Those that are whole."""
+    place, size = 0, os.fstat(descriptor).st_size
+    while place + 8 <= size:
+        (length,) = struct.unpack("q", os.pread(descriptor, 8, place))
+        place += 8
+        if place + length > size:
+            return
+        record = b""
+        while len(record) < length:
+            record += os.pread(descriptor, length - len(record), place + len(record))
+        place += length
+        yield record

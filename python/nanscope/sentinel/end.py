@@ -22,7 +22,7 @@ def suspicion(
     if loss:
         return "the last loss is not finite"
     if gradient:
-        return "a gradient, parameter or buffer is not finite"
+        return "a gradient, parameter, buffer or an optimizer's state is not finite"
     if read:
         return "the program read a value that is not finite"
     if raised is not None and not raised.blunder:

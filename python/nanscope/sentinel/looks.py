@@ -11,6 +11,7 @@ from typing import Protocol
 from nanscope.ending import REAL_EXIT, say
 from nanscope.progress import Progress
 from nanscope.sentinel import answers
+from nanscope.sentinel.connections import Connections
 from nanscope.sentinel.obstacles import resident_bytes, why_no_snapshot
 from nanscope.sentinel.replay import Replay, clean_up_after
 from nanscope.sentinel.snapshots import TO_THE_END, Snapshot, Snapshots
@@ -28,13 +29,13 @@ MOST_FALSE_ALARMS = 2
 REPLAY_TIMES = 10.0  # as long as the run took, and so many seconds more: against a hang alone
 REPLAY_SECONDS = 300.0
 
-NO_SNAPSHOT = (
-    "nanscope: no snapshot can be taken: {}. If a step goes bad, every operation is watched from "
-    "there on."
-)
+NO_SNAPSHOT = "nanscope: no {}snapshot can be taken: {}. If a step goes bad, {}."
 WAKES = "nanscope: {} is not finite at step {}; the steps since step {} are run again, watched."
 WAKES_AT_END = "nanscope: {}; the program is run again from step {}, watched."
-UNGUARDED = "nanscope: the replay could not be kept from writing to files it opened, on {}."
+UNGUARDED = (
+    "nanscope: the system could not keep the replay's files apart: what the program opened during "
+    "it {}was really written, renamed or deleted once more."
+)
 GOES_EXACT = "nanscope: {} From step {} on every operation is watched."
 
 
@@ -57,7 +58,10 @@ class Sentinel:
         self.answer: answers.Answer | None = None  # an error
         self.exact_from: int | None = None  # the step from which on every op is watched
         self.false_alarms = 0
+        self.connections = Connections()
+        self.next_at = 0.0  # the earliest time of the next snapshot
         self.told_obstacle = False
+        self.told_unguarded: set[str] = set()
         self.ended = False
         self.remarks: list[str] = []  # for the report
         self.gaps: list[tuple[str, str, int]] = []
@@ -67,12 +71,19 @@ class Sentinel:
         self.adapter.begin_looks(self.alarm, self.due, self.last_moment)
 
     def due(self) -> None:
-        """Takes a snapshot; returns in it, too, when it is woken."""
+        """Takes a snapshot; returns in it, too, when it is woken.
+
+        After the first step only if it is time: then it is asked for whether one could be taken.
+        """
         if self.ended:
             return  # a signal's last words are being said, by another thread
         began = time.monotonic()
-        reason = why_no_snapshot(sys.modules["torch"], self.adapter.sentinel_memory())
+        memory = self.adapter.sentinel_memory()
+        reason = why_no_snapshot(sys.modules["torch"], memory, self.connections)
         moments, _, steps = self.adapter.sentinel_counts()
+        if reason is None and began < self.next_at:
+            self.adapter.next_snapshot_in(self.next_at - began)
+            return
         if reason is None:
             try:
                 woken = self.snapshots.take(moments, steps)
@@ -82,24 +93,36 @@ class Sentinel:
                 if woken is not None:
                     self._run_again(woken)
                     return
-        pause = self._pause(time.monotonic() - began)
+        pause = self.pause_after(time.monotonic() - began)
         if reason is not None:
             pause = min(pause, RETRY_SECONDS)
-            self._say_obstacle(reason, bool(steps))
-        self.adapter.next_snapshot_in(pause)
+            self._say_obstacle(reason, bool(moments))
+        self.next_at = began + pause
+        self.adapter.next_snapshot_in(pause if moments else 0)
+
+    def due_at_once(self) -> None:
+        self.next_at = 0.0
+        self.adapter.next_snapshot_in(0)
 
     def _say_obstacle(self, reason: str, begun: bool) -> None:
         """Once; not before the first step if there is a snapshot to use."""
-        if not self.told_obstacle and (begun or not self.snapshots.alive):
-            self.told_obstacle = True
-            self._say(NO_SNAPSHOT.format(reason))
+        alive = self.snapshots.alive
+        if self.told_obstacle or (alive and not begun):
+            return
+        self.told_obstacle = True
+        if alive:
+            then = f"the steps since step {alive[-1].steps} are run again"
+            self._say(NO_SNAPSHOT.format("newer ", reason, then))
+        else:
+            then = "every operation is watched from there on"
+            self._say(NO_SNAPSHOT.format("", reason, then))
 
     def before_workers(self) -> None:
         """A loader is about to start its workers; while they live, no snapshot can be taken."""
         if self.adapter.snapshot_due():
             self.due()
 
-    def _pause(self, took: float) -> float:
+    def pause_after(self, took: float) -> float:
         if self.every:
             return self.every
         cost = took + resident_bytes() / COPIED_PER_SECOND
@@ -136,7 +159,7 @@ class Sentinel:
             if self.false_alarms >= MOST_FALSE_ALARMS:
                 self._go_exact("Such values are usual here.", steps)
             else:
-                self.adapter.next_snapshot_in(0)
+                self.due_at_once()
             return None
         self._keep(answer)
         return self.host.exception_for_answer(answer)
@@ -191,7 +214,7 @@ class Sentinel:
     def forked(self) -> None:
         """In a child of the program: a sentinel of its own, whose first snapshot is yet to come."""
         self.snapshots.forked()
-        self.adapter.next_snapshot_in(0)
+        self.due_at_once()
 
     # ---------------------------------------------------------------- asking a snapshot
     def _ask(self, last_moment: int, steps: int, words) -> answers.Answer | None:
@@ -221,10 +244,20 @@ class Sentinel:
                 return None
             if not self._wait_for(snapshot, began + limit):
                 self._say(f"nanscope: the replay was ended after {limit:.0f} s, its limit.")
-            return answers.receive(snapshot.answer, answers.Comparison(self.adapter))
+            comparison = answers.Comparison(self.adapter)
+            unguarded, answer = answers.receive(snapshot.answer, comparison)
+            self._say_unguarded(unguarded)
+            return answer
         finally:
             snapshot.end()
             clean_up_after(snapshot.pid)
+
+    def _say_unguarded(self, places: list[str]) -> None:
+        """Of each place once; an empty name: everywhere."""
+        new = [place for place in places if place not in self.told_unguarded]
+        self.told_unguarded.update(new)
+        if new:
+            self._say(UNGUARDED.format(f"below {', '.join(new)} " if all(new) else ""))
 
     def _wait_for(self, snapshot: Snapshot, end: float) -> bool:
         moments = self.adapter.sentinel_counts()[0] - snapshot.moments

@@ -10,10 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.sentinel.connections import Connections
+
 HARMLESS_THREADS = ("TMonitor",)  # tqdm's, which only draws
 
 
-def why_no_snapshot(torch: ModuleType, shared_memory: int) -> str | None:
+def why_no_snapshot(torch: ModuleType, shared_memory: int, connections: Connections) -> str | None:
     """A reason, as it stands after "no snapshot can be taken: "."""
     if threading.current_thread() is not threading.main_thread():
         return "the training is not in the main thread"
@@ -28,9 +30,9 @@ def why_no_snapshot(torch: ModuleType, shared_memory: int) -> str | None:
     threads = _other_threads()
     if threads:
         return f"other threads are at work: {', '.join(threads[:3])}"
-    tracker = _open_tracker()
-    if tracker:
-        return f"{tracker} is tracking this run"
+    peer = connections.talks_to()
+    if peer:
+        return f"the program talks to {peer}"
     if _shares_memory(shared_memory):
         return "memory is shared with other processes"
     return _no_room()
@@ -45,17 +47,19 @@ def _live_workers() -> int:
 
 def _other_threads() -> list[str]:
     return [
-        thread.name
+        _name_of(thread)
         for thread in threading.enumerate()
         if thread is not threading.main_thread() and type(thread).__name__ not in HARMLESS_THREADS
     ]
 
 
-def _open_tracker() -> str | None:
-    wandb = sys.modules.get("wandb")
-    if getattr(wandb, "run", None) is not None:
-        return "wandb"
-    return None
+def _name_of(thread: threading.Thread) -> str:
+    """With the package whose code it runs: trackers are known by their threads."""
+    for code in (type(thread), getattr(thread, "_target", None)):
+        package = (getattr(code, "__module__", None) or "").partition(".")[0]
+        if package not in ("", "__main__", "threading"):
+            return f"{thread.name} of {package}"
+    return thread.name
 
 
 def _shares_memory(own: int) -> bool:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from typing import NoReturn
 
-from nanscope import _core
+from nanscope import _core, expression, held, modules, names
 from nanscope.ending import REAL_EXIT
 from nanscope.sentinel import answers, files
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from nanscope.sentinel.looks import Host
     from nanscope.sentinel.snapshots import Woken
 
+# What a finding is told with: loaded before the snapshot, since the disk may have changed when it
+# is woken (a package that is being installed anew).
+TELLERS = (expression, held, modules, names)
+
 
 class Replay:
     def __init__(self, woken: Woken, adapter: ModuleType, host: Host) -> None:
@@ -27,7 +31,6 @@ class Replay:
         self.ends_at_last_moment = woken.last_moment < 0
         self.scratch = scratch_of(os.getpid())
         self.began_at = adapter.sentinel_counts()[2]
-        self.unguarded: list[str] = []
 
     def begin(self) -> None:
         os.environ["NANSCOPE_REPLAY"] = "1"
@@ -39,8 +42,9 @@ class Replay:
     def _leave_the_world(self) -> None:
         os.mkdir(self.scratch, 0o700)
         folder = os.getcwd()
-        self.unguarded = _core.leave_the_world(self.scratch, files.places_to_cover())
-        if self.unguarded != [""]:
+        unguarded = _core.leave_the_world(self.scratch, files.places_to_cover())
+        answers.send_unguarded(self.woken.answer, unguarded)
+        if unguarded != [""]:
             os.chdir(folder)  # what covers it, not what is below
 
     # ---------------------------------------------------------------- the end, of three kinds
@@ -60,7 +64,7 @@ class Replay:
             with open(told["capture"], "rb") as file:
                 capture = file.read()
         moments = self.adapter.sentinel_counts()[0]
-        also = {"unguarded": self.unguarded, "moments": moments, "ending": ending}
+        also = {"moments": moments, "ending": ending}
         answers.send(self.woken.answer, told | also, capture)
         REAL_EXIT(0)
 

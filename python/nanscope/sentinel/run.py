@@ -71,7 +71,7 @@ class RunSentinel:
     def _waits_for_any(self, *_: object) -> None:
         """A snapshot is nothing that the program could wait for."""
         self.sentinel.snapshots.end_all()
-        self.adapter.next_snapshot_in(0)
+        self.sentinel.due_at_once()
 
     def _waits(self, pid: object = 0, *_: object) -> None:
         if pid == -1:
