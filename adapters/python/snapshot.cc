@@ -64,9 +64,18 @@ bool cover(const std::string& folder, int lower, const std::string& place) {
   return ::mount("overlay", folder.c_str(), "overlay", 0, how.c_str()) == 0;
 }
 
+// Some cannot be covered (there is a mount below that may not be left out). To write there fails.
+bool seal(const std::string& folder) {
+  if (::mount(folder.c_str(), folder.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+    return false;
+  mount_attr read_only{};
+  read_only.attr_set = MOUNT_ATTR_RDONLY;
+  return ::mount_setattr(AT_FDCWD, folder.c_str(), AT_RECURSIVE, &read_only, sizeof read_only) == 0;
+}
+
 // A world of its own as far as files and the network go: every folder is covered by one that takes
-// the writes into memory, and there is no network. `scratch` is an empty folder. Returns the
-// folders that could not be covered; an empty name: none could.
+// the writes into memory, or sealed, and there is no network. `scratch` is an empty folder. Returns
+// the folders that are as they were; an empty name: all are.
 std::vector<std::string> leave_the_world(const std::string& scratch,
                                          const std::vector<std::string>& folders) {
   const std::vector<std::string> nothing{""};
@@ -86,8 +95,8 @@ std::vector<std::string> leave_the_world(const std::string& scratch,
     lower.push_back(::open(folder.c_str(), O_PATH | O_CLOEXEC));
   std::vector<std::string> open;
   for (std::size_t i = 0; i < folders.size(); ++i) {
-    if (!cover(folders[i], lower[i], by_descriptor(room) + "/" + std::to_string(i)))
-      open.push_back(folders[i]);
+    const std::string place = by_descriptor(room) + "/" + std::to_string(i);
+    if (!cover(folders[i], lower[i], place) && !seal(folders[i])) open.push_back(folders[i]);
     ::close(lower[i]);
   }
   ::close(room);

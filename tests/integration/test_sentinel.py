@@ -186,6 +186,7 @@ def test_the_replay_writes_nowhere(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().split() == [str(i) for i in range(12)]
     rows = [(tmp_path / f"at_{i}").read_text() for i in range(12)]
     assert rows == [f"row {i}\n" for i in range(12)]
+    assert "could not keep the replay's files apart" not in seen.err
 
 
 # The system refuses this process and its children a namespace, as containers do.
