@@ -73,7 +73,7 @@ class Sentinel:
     def due(self) -> None:
         """Takes a snapshot; returns in it, too, when it is woken.
 
-        After the first step only if it is time: then it is asked for whether one could be taken.
+        Also called after the first step, to say then already if none could be taken.
         """
         if self.ended:
             return  # a signal's last words are being said, by another thread
@@ -81,10 +81,7 @@ class Sentinel:
         memory = self.adapter.sentinel_memory()
         reason = why_no_snapshot(sys.modules["torch"], memory, self.connections)
         moments, _, steps = self.adapter.sentinel_counts()
-        if reason is None and began < self.next_at:
-            self.adapter.next_snapshot_in(self.next_at - began)
-            return
-        if reason is None:
+        if reason is None and began >= self.next_at:
             try:
                 woken = self.snapshots.take(moments, steps)
             except OSError as error:
@@ -93,12 +90,12 @@ class Sentinel:
                 if woken is not None:
                     self._run_again(woken)
                     return
-        pause = self.pause_after(time.monotonic() - began)
+                self.next_at = began + self.pause_after(time.monotonic() - began)
         if reason is not None:
-            pause = min(pause, RETRY_SECONDS)
             self._say_obstacle(reason, bool(moments))
-        self.next_at = began + pause
-        self.adapter.next_snapshot_in(pause if moments else 0)
+            retry = min(self.every or RETRY_SECONDS, RETRY_SECONDS)
+            self.next_at = max(self.next_at, began + retry)
+        self.adapter.next_snapshot_in(self.next_at - began if moments else 0)
 
     def due_at_once(self) -> None:
         self.next_at = 0.0
