@@ -34,13 +34,14 @@ def collect(folder: Path) -> dict:
     import torch
 
     told = json.loads(JSON.read_text()) if JSON.exists() else {}
-    told["machine"] = {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "load": [round(x, 1) for x in os.getloadavg()],
-    }
+    if "machine" not in told or (folder / "steps.json").exists():
+        told["machine"] = {
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "load": [round(x, 1) for x in os.getloadavg()],
+        }
     for name in ("steps", "costs", "sentinel"):
         if (folder / f"{name}.json").exists():
             told[name] = json.loads((folder / f"{name}.json").read_text())
@@ -107,11 +108,13 @@ def sentinel_table(told: dict) -> str:
         f"| {x['fork_ms']:.0f} | {x['copying_ms']:.0f} | {x['pause_s']} | **{1 + x['share']:.4f}**"
         for name, x in told["sentinel"].items()
     ]
-    return rows(
+    loads = [x["load"] for x in told["sentinel"].values()]
+    table = rows(
         "training step | plain, ms | looks, us | share of looks | a fork, ms | copying, ms "
         "| pause, s | share",
         lines,
     )
+    return f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
 
 
 def readme_table(told: dict) -> str:

@@ -106,7 +106,8 @@ def main() -> None:
         told[name] = cost_of_looks(step, arguments.seconds, adapter)
         told[name] |= cost_of_snapshots(step, sentinel)
         told[name]["share"] = round(told[name]["looks"] + told[name]["snapshots"], 5)
-        print(name, json.dumps(told[name]), f"load {os.getloadavg()[0]:.1f}", flush=True)
+        told[name]["load"] = round(os.getloadavg()[0], 1)
+        print(name, json.dumps(told[name]), flush=True)
         if arguments.json:
             arguments.json.write_text(json.dumps(told, indent=1) + "\n")
 
