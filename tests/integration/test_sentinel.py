@@ -226,6 +226,16 @@ def test_a_replay_that_cannot_go_on_is_no_answer(tmp_path: Path) -> None:
     assert seen.error["origin"]["kind"] in ("imported", "unwatched")
 
 
+def test_a_replay_tells_its_finding_without_the_disk(tmp_path: Path) -> None:
+    """Packages may be installed anew while the program runs: nothing of ours is loaded late."""
+    each_step = 'if step == 4 and "NANSCOPE_REPLAY" in os.environ: sys.meta_path.clear()'
+    program = training(bad=5, each_step=each_step).replace("import sys\n", "import os, sys\n")
+    seen = sentinel(program, tmp_path)
+    assert seen.error["origin"]["site"]["line"] == LINE
+    assert seen.error["origin"]["site"]["code"] == "torch.sqrt((y**2).sum())"
+    assert seen.error["cause"]["id"] == "sqrt_gradient_at_zero"
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_snapshots_die_with_the_run(how: signal.Signals, tmp_path: Path) -> None:
     each_step = f"if step == 6: import os; os.kill(os.getpid(), {int(how)})"
