@@ -71,6 +71,14 @@ bool has_nonfinite_number(const Hook& hook, const Call& call) {
   return found;
 }
 
+double largest_number(const Hook& hook, const Call& call) {
+  double most = 0;
+  each_number(hook, call, [&](std::size_t, double value) {
+    if (!(std::fabs(value) <= most)) most = std::fabs(value);
+  });
+  return most;
+}
+
 bool has_number_above(const Hook& hook, const Call& call, double limit) {
   bool found = false;
   each_number(hook, call, [&](std::size_t, double value) { found |= std::fabs(value) > limit; });

@@ -142,6 +142,8 @@ struct NumberArgument {
 };
 [[nodiscard]] std::vector<NumberArgument> numbers_of(const Hook& hook, const Call& call);
 [[nodiscard]] bool has_nonfinite_number(const Hook& hook, const Call& call);
+// By magnitude; NaN or Inf if one is.
+[[nodiscard]] double largest_number(const Hook& hook, const Call& call);
 [[nodiscard]] bool has_number_above(const Hook& hook, const Call& call, double limit);
 // Dimensions named by an argument called `dim` (or `normalized_shape` and kin are not dims).
 [[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call);

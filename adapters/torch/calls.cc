@@ -5,11 +5,13 @@
 // logsumexp takes the log of a zero it made itself. What an op does inside is its own
 // affair; its results are looked at when it returns. List ops and ops of other libraries
 // are transparent: the ops inside them are the program's.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "arguments.h"
 #include "before.h"
+#include "ceiling_rule.h"
 #include "hit.h"
 #include "nodes.h"
 #include "ticks.h"
@@ -120,7 +122,61 @@ struct Look {
   bool scan_results = false;  // rule V holds, but what went in was never seen
 };
 
-void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output,
+// Left out of the scan whatever goes in.
+bool is_left_out(const Hook& hook) {
+  return hook.rule != ScanRule::kScan && hook.rule != ScanRule::kBounded;
+}
+
+// A look at so little costs no more than a proof.
+constexpr std::size_t kSmall = 4 << 10;
+
+// The ceiling of a result: proved, or found by a scan, or unknown where rule V holds.
+int ceiling_of_result(const Hook& hook, const Call& call, const c10::TensorImpl& output, int number,
+                      Counters& counters, Look& look) {
+  const bool passed = passes(hook, call, output);
+  const std::size_t bytes = output.numel() * output.itemsize();
+  if (passed || bytes > kSmall || __builtin_expect(proofs.checked, 0)) {
+    const int proved =
+        proved_ceiling(hook, call, number, c10::typeMetaToScalarType(output.dtype()));
+    if (proved != kNoCeiling) return proved;
+  }
+  if (passed) return kNoCeiling;
+  if (bytes > kSmall && is_left_out(hook) && hook.has_scalars && has_nonfinite_number(hook, call)) {
+    look.suspect = true;  // declared: what is made of it is looked at there
+    return kNoCeiling;
+  }
+  counters.bytes += bytes;
+  const int found = ceiling_of(output);
+  look.bad |= found == kNoCeiling;
+  return found;
+}
+
+bool fills_its_storage(const c10::TensorImpl& impl) {
+  return impl.is_non_overlapping_and_dense() &&
+         impl.numel() * impl.itemsize() == storage_of(impl)->nbytes();
+}
+
+void remember_written(const Hook& hook, const c10::TensorImpl& impl, Extent extent) {
+  Watcher& watcher = Watcher::get();
+  const c10::StorageImpl* storage = storage_of(impl);
+  if (hook.partial_write && !watcher.is_made(storage)) return;
+  const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
+  if (hook.partial_write || !fills_its_storage(impl)) {
+    const Extent before = watcher.extent_of(storage, type);
+    extent.ceiling = std::max(extent.ceiling, before.ceiling);
+    if (extent.sign != before.sign) extent.sign = Sign::kAny;
+  }
+  watcher.mark_made(storage, type, extent);
+}
+
+// Written as something else than the numbers that were looked at: the bits of a float.
+void forget_ceiling(const c10::TensorImpl& impl) {
+  Watcher& watcher = Watcher::get();
+  const c10::StorageImpl* storage = storage_of(impl);
+  if (storage != nullptr && watcher.is_made(storage)) watcher.mark_made(storage, at::kFloat, {});
+}
+
+void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output, int number,
                     Counters& counters, Look& look) {
   Watcher& watcher = Watcher::get();
   const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
@@ -128,6 +184,7 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
   if (sight != Sight::kWatched) {
     if (sight != Sight::kNothing && sight != Sight::kWrapped)
       ++counters.unseen[static_cast<int>(sight)];
+    forget_ceiling(impl);
     return;
   }
   if (hook.rule == ScanRule::kBorrows) {
@@ -146,16 +203,10 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  if (!passes(hook, call, impl)) {
-    counters.bytes += impl.numel() * impl.itemsize();
-    look.bad |= !is_finite(impl);
-  }
-  if (!hook.partial_write) watcher.mark_made(storage_of(impl));
-}
-
-// Left out of the scan whatever goes in.
-bool is_left_out(const Hook& hook) {
-  return hook.rule != ScanRule::kScan && hook.rule != ScanRule::kBounded;
+  const Extent extent{ceiling_of_result(hook, call, impl, number, counters, look),
+                      hook.sign_rule == nullptr ? Sign::kAny : proved_sign(hook, call)};
+  if (__builtin_expect(proofs.checked, 0)) check_proof(hook, output, extent);
+  remember_written(hook, impl, extent);
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
@@ -226,13 +277,18 @@ void look_at_results(Call& call, void* result, const Before* before) {
   }
   Look look;
   std::int64_t numel = 0;
-  each_output(hook, call, result, [&](const at::Tensor& output, int) {
+  each_output(hook, call, result, [&](const at::Tensor& output, int number) {
     const Timed<2> timed(Part::kOutputs);
     const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
     if (impl.key_set().has(c10::DispatchKey::CPU)) numel += impl.numel();
-    look_at_output(hook, call, output, counters, look);
+    look_at_output(hook, call, output, number, counters, look);
   });
   if (hook.rule == ScanRule::kAllocates || hook.rule == ScanRule::kBorrows) return;
+  if (__builtin_expect(hook.hidden_writes, 0)) {
+    each_tensor(hook, call, [&](const at::Tensor& argument, std::size_t number, int) {
+      if (hook.arguments[number].hidden_write) forget_ceiling(*argument.unsafeGetTensorImpl());
+    });
+  }
   if (!look.bad && hook.rule != ScanRule::kLifts) {
     const Timed<2> timed(Part::kInputs);
     look_at_inputs(hook, call, numel, look);

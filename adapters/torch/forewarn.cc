@@ -24,6 +24,8 @@ constexpr std::int64_t kFewestSteps = 10;
 constexpr double kLargeWeight = 100;
 constexpr double kSmallWeight = 1e-6;
 constexpr std::size_t kMostLookedAt = 256;
+constexpr double kNearInFloat16 = 1 / 4.0;
+constexpr double kNear = 1e-4;
 
 std::mutex lock;
 std::set<std::pair<std::string, StackId>>& told() {
@@ -88,11 +90,12 @@ void watch_headroom(const std::vector<at::Tensor>& roots) {
   if (!power_of_two && step % 512 != 0) return;
   const Busy busy;
   for (const Facts::Activation& kept :
-       activations_behind({.inputs = {}, .roots = roots}, kMostLookedAt)) {
+       activations_behind({.inputs = {}, .roots = roots, .least_share = kNear}, kMostLookedAt)) {
     const double limit = largest_of(kept.dtype);
     // Constants such as finfo.min lie at the very end on purpose.
-    const bool near = kept.largest > limit / (kept.dtype == DType::kFloat16 ? 4 : 1e4) &&
-                      kept.largest < 0.99 * limit;
+    const double share = kept.largest / limit;
+    const bool near =
+        share > (kept.dtype == DType::kFloat16 ? kNearInFloat16 : kNear) && share < 0.99;
     if (near)
       warn({"little_headroom", "", std::string(name_of(kept.dtype)), kept.largest, limit, step,
             kept.goes_in},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "origin/records.h"
+#include "scan/ceiling.h"
 #include "scan_rule.h"
 #include "signature.h"
 #include "trampoline.h"
@@ -34,6 +35,10 @@ struct ResultItem {
   enum Kind : std::uint8_t { kTensor, kTensorVector, kSymInt, kOther } kind;
 };
 
+class Operands;
+using CeilingRule = int (*)(const Operands&);  // Note [Rule M]
+using SignRule = Sign (*)(const Operands&);
+
 struct Hook final : c10::OperatorKernel {
   FormerKernel former{};  // at a fixed offset, read by the trampolines
   OpInfo info;
@@ -43,6 +48,8 @@ struct Hook final : c10::OperatorKernel {
   std::vector<ResultItem> results;
   std::vector<ArgumentInfo> arguments;
   ScanRule rule = ScanRule::kScan;
+  CeilingRule ceiling_rule = nullptr;
+  SignRule sign_rule = nullptr;
   bool collective = false;     // in flight when it returns: its memory is written by others
   bool transparent = false;    // the ops inside are the program's own: foreach loops, custom ops
   bool in_place = false;       // writes an argument that it also reads
@@ -51,9 +58,10 @@ struct Hook final : c10::OperatorKernel {
   bool partial_write = false;  // index_put_ and kin: bad elements it leaves alone were not read
   bool typed = false;
   bool has_scalars = false;
-  bool random = false;       // draws random numbers: never run again
-  bool looks_aside = false;  // healthy calls tell something too: see look_aside
-  bool adds_guard = false;   // add, clamp: where an eps comes in
+  bool hidden_writes = false;  // of some argument
+  bool random = false;         // draws random numbers: never run again
+  bool looks_aside = false;    // healthy calls tell something too: see look_aside
+  bool adds_guard = false;     // add, clamp: where an eps comes in
 
   Hook(std::string name, const c10::KernelFunction& kernel)
       : info{std::move(name), {}}, original(kernel) {}

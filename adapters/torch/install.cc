@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ceiling_rule.h"
 #include "hook.h"
 #include "origin/op_traits.h"
 #include "private_members.h"
@@ -247,6 +248,7 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
     ArgumentInfo& argument = hook.arguments[i];
     argument.kind = boxed_kind(schema.arguments()[i]);
     hook.in_place |= (argument.written && argument.read) || argument.hidden_write;
+    hook.hidden_writes |= argument.hidden_write;
   }
 }
 
@@ -263,6 +265,10 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
   auto hook = std::make_unique<Hook>(name.name, kernel);
   hook->handle = handle;
   learn(*hook, base, name.overload_name, aten, entry, schema);
+  if (aten && key == DispatchKey::CPU) {
+    hook->ceiling_rule = ceiling_rule_of(base, name.overload_name);
+    hook->sign_rule = sign_rule_of(base, name.overload_name);
+  }
   void* trampoline = aten ? choose_trampoline(*hook, entry, schema) : nullptr;
   hook->typed = trampoline != nullptr;
   for (const ArgumentInfo& argument : hook->arguments) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include "ceiling_rule.h"
 #include "nodes.h"
 #include "saved.h"
 #include "tensors.h"
@@ -83,9 +84,17 @@ std::vector<Visit> beginnings(const MakerWalk& walk) {
   return first;
 }
 
-std::optional<double> largest_in(const at::Tensor& tensor) {
+// By what is known, else by a quick look.
+bool is_below(const at::Tensor& tensor, double limit) {
+  return std::ldexp(1.0, known_extent(tensor).ceiling) < limit ||
+         std::ldexp(1.0, ceiling_of(*tensor.unsafeGetTensorImpl())) < limit;
+}
+
+std::optional<double> largest_in(const at::Tensor& tensor, double least_share) {
   if (sight_of(*tensor.unsafeGetTensorImpl()) != Sight::kWatched ||
       tensor.numel() > kLargestLookedAt)
+    return std::nullopt;
+  if (least_share > 0 && is_below(tensor, least_share * largest_of(dtype_of(tensor.scalar_type()))))
     return std::nullopt;
   const Statistics seen = statistics_of(OwnedView(tensor).view());
   if (!seen.min || !seen.max) return std::nullopt;
@@ -163,7 +172,7 @@ std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::si
       // What went through the layer, not its weights, masks or normalised statistics.
       if (name != "self" && name != "mat1" && name != "input" && name != "result") continue;
       if (tensor.requires_grad() && tensor.is_leaf()) continue;
-      const std::optional<double> largest = largest_in(tensor);
+      const std::optional<double> largest = largest_in(tensor, walk.least_share);
       if (largest && largest != last)
         found.push_back({site_of(*node), node->name(), dtype_of(tensor.scalar_type()), *largest,
                          name != "result"});

@@ -18,6 +18,7 @@ struct MakerWalk {
   std::vector<std::pair<std::string, at::Tensor>> inputs;
   bool in_backward = false;
   std::vector<at::Tensor> roots = {};  // or from here: the loss of a healthy step
+  double least_share = 0;  // activations below this part of their type's largest are left out
 };
 
 // Fills in the finding's makers, and where each was made.

@@ -9,6 +9,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include "adapters/python/native.h"
+#include "ceiling_rule.h"
 #include "forewarn.h"
 #include "frames.h"
 #include "history.h"
@@ -88,15 +89,21 @@ bool skips(nb::handle optimizer) {
   return nb::cast<double>(found.attr("item")()) > 0;
 }
 
-// torch's exception carries a Python error of its own.
+// torch's exception carries a Python error of its own. Any other is a fault of ours, and no
+// affair of the program.
 template <class Act>
-auto guarded(Act act) {
+auto guarded(Act act) -> decltype(act()) {
   try {
     return act();
   } catch (python_error& error) {
     error.restore();
     throw nb::python_error();
+  } catch (nb::python_error&) {
+    throw;
+  } catch (const std::exception& error) {
+    disarm("a hook", error.what());
   }
+  return decltype(act())();
 }
 
 nb::object call(nb::handle function, nb::handle args, nb::handle kwargs) {
@@ -561,6 +568,8 @@ NB_MODULE(_torch, module) {
   module.def("finding_json", &finding_json);
   module.def("finding_text", &finding_text);
   // For bench/: a level, and what was counted since the level was set.
+  module.def("check_proofs", [](bool on) { proofs.checked = on; });
+  module.def("proofs", [] { return std::pair(proofs.held, proofs.broken); });
   module.def("time_parts", [](int level) {
     timing = level;
     ticks = {};

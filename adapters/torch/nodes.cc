@@ -115,8 +115,8 @@ std::unique_lock<std::mutex> pause_nodes() { return std::unique_lock(rings_lock)
 std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::size_t limit) {
   std::vector<at::Tensor> leaves;
   walk(roots, limit, [&](Node& node) {
-    if (auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(&node))
-      leaves.push_back(leaf->variable);
+    auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(&node);
+    if (leaf != nullptr && leaf->variable.defined()) leaves.push_back(leaf->variable);
   });
   return leaves;
 }

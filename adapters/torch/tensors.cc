@@ -108,14 +108,14 @@ const void* data_of(const c10::TensorImpl& tensor) {
              : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
 }
 
-bool is_finite(const c10::TensorImpl& tensor) {
+int ceiling_of(const c10::TensorImpl& tensor) {
   const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
   if (__builtin_expect(tensor.is_non_overlapping_and_dense(), 1)) {
-    return all_finite(data_of(tensor), tensor.numel() * tensor.itemsize(), dtype);
+    return nanscope::ceiling_of(data_of(tensor), tensor.numel() * tensor.itemsize(), dtype);
   }
   const c10::IntArrayRef sizes = tensor.sizes();
   const c10::IntArrayRef strides = tensor.strides();
-  return all_finite(TensorView{
+  return nanscope::ceiling_of(TensorView{
       data_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
 }
 

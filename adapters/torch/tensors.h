@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "scan/ceiling.h"
 #include "scan/view.h"
 #include "watch/tensor_state.h"
 
@@ -39,7 +40,11 @@ inline bool has_parts(const c10::TensorImpl& tensor) noexcept {
 [[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor);
 // Only for tensors whose sight is kWatched.
 [[nodiscard]] const void* data_of(const c10::TensorImpl& tensor);
-[[nodiscard]] bool is_finite(const c10::TensorImpl& tensor);
+// See scan/finite.h.
+[[nodiscard]] int ceiling_of(const c10::TensorImpl& tensor);
+[[nodiscard]] inline bool is_finite(const c10::TensorImpl& tensor) {
+  return ceiling_of(tensor) != kNoCeiling;
+}
 
 inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
   return tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;

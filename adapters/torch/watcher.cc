@@ -84,7 +84,7 @@ void Watcher::note_allocation(const OpInfo* op, const at::Tensor& tensor) {
 }
 
 void Watcher::forget_storages() {
-  for (auto& slot : made_) slot.store(nullptr, std::memory_order_relaxed);
+  for (auto& slot : made_) slot.store(0, std::memory_order_relaxed);
   const std::lock_guard guard(allocations_lock_);
   allocations_.clear();
   given_away_.clear();

@@ -2,6 +2,7 @@
 // process, made when torch is first watched and never destroyed.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,7 @@
 #include "capture/records.h"
 #include "hook.h"
 #include "origin/judge.h"
+#include "scan/ceiling.h"
 #include "world.h"
 
 namespace nanscope::torch_adapter {
@@ -34,20 +36,25 @@ class Watcher {
   // Counters of all threads, those that ended included.
   [[nodiscard]] Counters counters() const;
 
-  // Storages that a watched op wrote; a hint. Unmarked ones are looked at.
-  void mark_made(const c10::StorageImpl* storage) noexcept {
-    made_[slot_of(storage)].store(storage, std::memory_order_relaxed);
+  // Storages that a watched op wrote; a hint. Unmarked ones are looked at. With each goes what is
+  // known of all its numbers, read as this type.
+  void mark_made(const c10::StorageImpl* storage, c10::ScalarType type, Extent extent) noexcept {
+    if (!has_extent(type)) extent = {};
+    made_[slot_of(storage)].store(Made(storage, type, extent).word, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_made(const c10::StorageImpl* storage) const noexcept {
-    return made_[slot_of(storage)].load(std::memory_order_relaxed) == storage;
+    return made_at(storage).is(storage);
+  }
+  [[nodiscard]] Extent extent_of(const c10::StorageImpl* storage,
+                                 c10::ScalarType type) const noexcept {
+    const Made made = made_at(storage);
+    return made.is(storage) && made.is(type) ? made.extent() : Extent{};
   }
 
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(allocations_lock_); }
 
   void unmark_made(const c10::StorageImpl* storage) noexcept {
-    std::atomic<const c10::StorageImpl*>& slot = made_[slot_of(storage)];
-    if (slot.load(std::memory_order_relaxed) == storage)
-      slot.store(nullptr, std::memory_order_relaxed);
+    if (is_made(storage)) made_[slot_of(storage)].store(0, std::memory_order_relaxed);
   }
 
   // Storages may have been written, freed and taken again while nobody watched.
@@ -70,12 +77,39 @@ class Watcher {
   static std::size_t slot_of(const c10::StorageImpl* storage) noexcept {
     return (reinterpret_cast<std::uintptr_t>(storage) * 0x9E3779B97F4A7C15ull) >> 51;
   }
+  // One word, so that no thread sees the storage of one entry with the ceiling of another.
+  struct Made {
+    std::uint64_t word;
+    explicit Made(std::uint64_t kept) noexcept : word(kept) {}
+    Made(const c10::StorageImpl* storage, c10::ScalarType type, Extent extent) noexcept
+        : word(reinterpret_cast<std::uint64_t>(storage) << 16 |
+               static_cast<std::uint64_t>(extent.sign) << 14 | code_of(type) << 12 |
+               static_cast<std::uint64_t>(std::max(extent.ceiling, kAllZero) - kAllZero)) {}
+    [[nodiscard]] bool is(const c10::StorageImpl* storage) const noexcept {
+      return word >> 16 == reinterpret_cast<std::uint64_t>(storage);
+    }
+    [[nodiscard]] bool is(c10::ScalarType type) const noexcept {
+      return (word >> 12 & 3) == code_of(type);
+    }
+    [[nodiscard]] Extent extent() const noexcept {
+      return {static_cast<int>(word & 0xfff) + kAllZero, static_cast<Sign>(word >> 14 & 3)};
+    }
+    static std::uint64_t code_of(c10::ScalarType type) noexcept {
+      return type == at::kFloat ? 0 : type == at::kDouble ? 1 : type == at::kHalf ? 2 : 3;
+    }
+  };
+  static bool has_extent(c10::ScalarType type) noexcept {
+    return type == at::kFloat || type == at::kDouble || type == at::kHalf || type == at::kBFloat16;
+  }
+  [[nodiscard]] Made made_at(const c10::StorageImpl* storage) const noexcept {
+    return Made(made_[slot_of(storage)].load(std::memory_order_relaxed));
+  }
   struct Allocation {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     OpRecord::Read::Allocation made_by;
   };
 
-  std::atomic<const c10::StorageImpl*> made_[kSlots] = {};
+  std::atomic<std::uint64_t> made_[kSlots] = {};
   std::mutex allocations_lock_;
   static constexpr std::size_t kFirstSweep = 4096;
   static constexpr std::size_t kMostGivenAway = 256;

@@ -66,7 +66,7 @@ std::int64_t dense_bytes(const TensorView& view, std::size_t width) noexcept {
 
 // A row whose elements lie apart.
 template <class Element>
-bool strided_finite(const std::byte* at, Layout::Dim row) noexcept {
+int strided_ceiling(const std::byte* at, Layout::Dim row) noexcept {
   using Format = typename Element::Format;
   typename Format::Bits worst = 0;
   for (std::int64_t i = 0; i < row.size; ++i, at += row.step) {
@@ -74,7 +74,7 @@ bool strided_finite(const std::byte* at, Layout::Dim row) noexcept {
       worst = std::max(worst, Format::signless(Format::load(at + part * sizeof worst)));
     }
   }
-  return Format::is_finite(worst);
+  return Format::ceiling(worst);
 }
 
 template <class Element>
@@ -93,19 +93,21 @@ std::uint8_t strided_kinds(const std::byte* at, Layout::Dim row) noexcept {
 }
 
 template <class Element>
-bool finite_in_any_order(const TensorView& view) noexcept {
+int ceiling_in_any_order(const TensorView& view) noexcept {
   const Layout layout = layout_in_any_order(view, Element::kWidth);
-  const FiniteKernel dense = kernels_of(view.dtype).finite;
-  bool finite = true;
+  const CeilingKernel dense = kernels_of(view.dtype).ceiling;
+  int ceiling = kAllZero;
   if (layout.row.step == Element::kWidth) {
     const auto bytes = static_cast<std::size_t>(layout.row.size * layout.row.step);
-    for_each_row(layout, [&](const std::byte* row) { return finite = dense(row, bytes); });
+    for_each_row(layout, [&](const std::byte* row) {
+      return (ceiling = std::max(ceiling, dense(row, bytes))) != kNoCeiling;
+    });
   } else {
     for_each_row(layout, [&](const std::byte* row) {
-      return finite = strided_finite<Element>(row, layout.row);
+      return (ceiling = std::max(ceiling, strided_ceiling<Element>(row, layout.row))) != kNoCeiling;
     });
   }
-  return finite;
+  return ceiling;
 }
 
 template <class Element>
@@ -136,21 +138,24 @@ std::array<const Kernels*, 3> runnable_kernels() noexcept {
   return runnable;
 }
 
-bool all_finite(const void* data, std::size_t bytes, DType dtype) noexcept {
-  return kernels_of(dtype).finite(static_cast<const std::byte*>(data), bytes);
+int ceiling_of(const void* data, std::size_t bytes, DType dtype) noexcept {
+  return kernels_of(dtype).ceiling(static_cast<const std::byte*>(data), bytes);
 }
 
-bool all_finite(const TensorView& view) noexcept {
+int ceiling_of(const TensorView& view) noexcept {
   const std::size_t width = scannable_width(view.dtype);
-  if (width == 0) return true;
+  if (width == 0) return kAllZero;
   const std::int64_t bytes = dense_bytes(view, width);
-  if (bytes >= 0) {
-    return kernels_of(view.dtype)
-        .finite(static_cast<const std::byte*>(view.data), static_cast<std::size_t>(bytes));
-  }
+  if (bytes >= 0) return ceiling_of(view.data, static_cast<std::size_t>(bytes), view.dtype);
   return with_element(view.dtype,
-                      [&](auto element) { return finite_in_any_order<decltype(element)>(view); });
+                      [&](auto element) { return ceiling_in_any_order<decltype(element)>(view); });
 }
+
+bool all_finite(const void* data, std::size_t bytes, DType dtype) noexcept {
+  return ceiling_of(data, bytes, dtype) != kNoCeiling;
+}
+
+bool all_finite(const TensorView& view) noexcept { return ceiling_of(view) != kNoCeiling; }
 
 Kinds kinds_of(const TensorView& view) noexcept {
   const std::uint8_t seen = with_element(

@@ -71,9 +71,8 @@ __m256i equal(__m256i a, __m256i b) noexcept {
 // Keeps the largest magnitude, as an unsigned integer: two operations a vector.
 // Of a float64 the upper half tells: there is no 64-bit maximum, and none is needed.
 template <class Format>
-struct FiniteSieve : Vector256 {
+struct CeilingSieve : Vector256 {
   static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
-  static constexpr std::uint8_t kEverything = 1;
 
   __m256i worst = _mm256_setzero_si256();
 
@@ -82,12 +81,25 @@ struct FiniteSieve : Vector256 {
                                          : broadcast(Format::kSignless);
     worst = larger(worst, _mm256_and_si256(x, kept));
   }
-  void merge(const FiniteSieve& other) noexcept { worst = larger(worst, other.worst); }
-  [[nodiscard]] std::uint8_t seen() const noexcept {
+  void merge(const CeilingSieve& other) noexcept { worst = larger(worst, other.worst); }
+  [[nodiscard]] bool settled() const noexcept {
     if constexpr (kComponent == 8)
       return any(above<4>(worst, broadcast(std::uint32_t{0x7fefffff})));
     return any(
         above<kComponent>(worst, broadcast(static_cast<typename Format::Bits>(Format::kInf - 1))));
+  }
+
+  // A 16-bit maximum becomes a 32-bit one by looking at the halves side by side.
+  [[nodiscard]] int answer() const noexcept {
+    __m256i wide = worst;
+    if constexpr (kComponent == 2) {
+      wide = _mm256_max_epu32(_mm256_srli_epi32(worst, 16),
+                              _mm256_and_si256(worst, broadcast(std::uint32_t{0xffff})));
+    }
+    __m128i most = _mm_max_epu32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+    most = _mm_max_epu32(most, _mm_shuffle_epi32(most, 0x4e));
+    most = _mm_max_epu32(most, _mm_shuffle_epi32(most, 0xb1));
+    return ceiling_of_bits<Format>(static_cast<std::uint32_t>(_mm_cvtsi128_si32(most)));
   }
 
   static __m256i larger(__m256i a, __m256i b) noexcept {
@@ -98,7 +110,6 @@ struct FiniteSieve : Vector256 {
 template <class Format>
 struct KindsSieve : Vector256 {
   static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
-  static constexpr std::uint8_t kEverything = kNanBit | kInfBit;
 
   __m256i nan = _mm256_setzero_si256();
   __m256i inf = _mm256_setzero_si256();
@@ -112,18 +123,14 @@ struct KindsSieve : Vector256 {
     nan = _mm256_or_si256(nan, other.nan);
     inf = _mm256_or_si256(inf, other.inf);
   }
-  [[nodiscard]] std::uint8_t seen() const noexcept {
+  [[nodiscard]] bool settled() const noexcept { return any(nan) && any(inf); }
+  [[nodiscard]] std::uint8_t answer() const noexcept {
     return static_cast<std::uint8_t>((any(nan) ? kNanBit : 0) | (any(inf) ? kInfBit : 0));
   }
 };
 
 template <class Format>
-bool finite(const std::byte* data, std::size_t bytes) noexcept {
-  return sift<FiniteSieve<Format>>(data, bytes) == 0;
-}
-
-template <class Format>
-constexpr KernelPair kPair{finite<Format>, sift<KindsSieve<Format>>};
+constexpr KernelPair kPair{sift<CeilingSieve<Format>>, sift<KindsSieve<Format>>};
 
 constinit const Kernels kTable =
     table_of("avx2", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);

@@ -61,9 +61,8 @@ bool any_zero(__m512i a) noexcept {
 // Keeps the largest magnitude, as an unsigned integer: two operations a vector.
 // Of a float64 the upper half tells, and a 32-bit maximum is the faster one.
 template <class Format>
-struct FiniteSieve : Vector512 {
+struct CeilingSieve : Vector512 {
   static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
-  static constexpr std::uint8_t kEverything = 1;
   static constexpr std::size_t kLane = kComponent == 8 ? 4 : kComponent;
 
   __m512i worst = _mm512_setzero_si512();
@@ -73,12 +72,21 @@ struct FiniteSieve : Vector512 {
                                          : broadcast(Format::kSignless);
     worst = larger<kLane>(worst, _mm512_and_si512(x, kept));
   }
-  void merge(const FiniteSieve& other) noexcept { worst = larger<kLane>(worst, other.worst); }
-  [[nodiscard]] std::uint8_t seen() const noexcept {
+  void merge(const CeilingSieve& other) noexcept { worst = larger<kLane>(worst, other.worst); }
+  [[nodiscard]] bool settled() const noexcept {
     const __m512i largest = kComponent == 8
                                 ? broadcast(std::uint32_t{0x7fefffff})
                                 : broadcast(static_cast<typename Format::Bits>(Format::kInf - 1));
     return any_above<kLane>(worst, largest);
+  }
+  // A 16-bit maximum becomes a 32-bit one by looking at the halves side by side.
+  [[nodiscard]] int answer() const noexcept {
+    __m512i wide = worst;
+    if constexpr (kLane == 2) {
+      wide = _mm512_max_epu32(_mm512_srli_epi32(worst, 16),
+                              _mm512_and_si512(worst, broadcast(std::uint32_t{0xffff})));
+    }
+    return ceiling_of_bits<Format>(_mm512_reduce_max_epu32(wide));
   }
 };
 
@@ -86,7 +94,6 @@ struct FiniteSieve : Vector512 {
 template <class Format>
 struct KindsSieve : Vector512 {
   static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
-  static constexpr std::uint8_t kEverything = kNanBit | kInfBit;
 
   __m512i largest = _mm512_setzero_si512();
   __m512i nearest = broadcast(~std::uint64_t{0});
@@ -100,7 +107,8 @@ struct KindsSieve : Vector512 {
     largest = larger<kComponent>(largest, other.largest);
     nearest = smaller<kComponent>(nearest, other.nearest);
   }
-  [[nodiscard]] std::uint8_t seen() const noexcept {
+  [[nodiscard]] bool settled() const noexcept { return answer() == (kNanBit | kInfBit); }
+  [[nodiscard]] std::uint8_t answer() const noexcept {
     const bool nan = any_above<kComponent>(largest, broadcast(Format::kInf));
     const bool inf = any_zero<kComponent>(nearest);
     return static_cast<std::uint8_t>((nan ? kNanBit : 0) | (inf ? kInfBit : 0));
@@ -108,12 +116,7 @@ struct KindsSieve : Vector512 {
 };
 
 template <class Format>
-bool finite(const std::byte* data, std::size_t bytes) noexcept {
-  return sift<FiniteSieve<Format>>(data, bytes) == 0;
-}
-
-template <class Format>
-constexpr KernelPair kPair{finite<Format>, sift<KindsSieve<Format>>};
+constexpr KernelPair kPair{sift<CeilingSieve<Format>>, sift<KindsSieve<Format>>};
 
 constinit const Kernels kTable =
     table_of("avx512", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);

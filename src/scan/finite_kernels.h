@@ -15,19 +15,20 @@
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "scan/ceiling.h"
 
 namespace nanscope {
 
 inline constexpr std::uint8_t kNanBit = 1;
 inline constexpr std::uint8_t kInfBit = 2;
 
-// `bytes` is a whole number of components; any alignment.
-using FiniteKernel = bool (*)(const std::byte* data, std::size_t bytes) noexcept;
+// `bytes` is a whole number of components; any alignment. See `ceiling_of` in scan/finite.h.
+using CeilingKernel = int (*)(const std::byte* data, std::size_t bytes) noexcept;
 // kNanBit and kInfBit of what was seen; stops when both were.
 using KindsKernel = std::uint8_t (*)(const std::byte* data, std::size_t bytes) noexcept;
 
 struct KernelPair {
-  FiniteKernel finite;
+  CeilingKernel ceiling;
   KindsKernel kinds;
 };
 
@@ -43,14 +44,14 @@ struct Kernels {
 };
 
 // The kernels of types that cannot be looked into: nothing is ever wrong.
-[[nodiscard]] bool opaque_finite(const std::byte* data, std::size_t bytes) noexcept;
+[[nodiscard]] int opaque_ceiling(const std::byte* data, std::size_t bytes) noexcept;
 [[nodiscard]] std::uint8_t opaque_kinds(const std::byte* data, std::size_t bytes) noexcept;
 
 // A complex type has the kernels of its components.
 consteval Kernels table_of(const char* name, KernelPair float64, KernelPair float32,
                            KernelPair float16, KernelPair bfloat16) {
   Kernels table{name, {}};
-  for (KernelPair& pair : table.of) pair = {opaque_finite, opaque_kinds};
+  for (KernelPair& pair : table.of) pair = {opaque_ceiling, opaque_kinds};
   const auto set = [&table](DType dtype, KernelPair pair) {
     table.of[static_cast<std::size_t>(dtype)] = pair;
   };

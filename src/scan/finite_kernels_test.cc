@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "scan/float_bits.h"
 #include "scan/test_patterns.h"
 
 namespace nanscope {
@@ -35,10 +37,20 @@ std::vector<Subject> subjects() {
   return all;
 }
 
+double value_of(DType dtype, std::uint64_t pattern) {
+  return with_element(dtype, [&](auto element) {
+    using Format = typename decltype(element)::Format;
+    return Format::value(static_cast<typename Format::Bits>(pattern));
+  });
+}
+
 class FiniteKernelsTest : public testing::TestWithParam<Subject> {
  protected:
+  [[nodiscard]] int ceiling(const std::byte* at, std::size_t components) const {
+    return (*GetParam().kernels)[GetParam().dtype].ceiling(at, components * width_);
+  }
   [[nodiscard]] bool finite(const std::byte* at, std::size_t components) const {
-    return (*GetParam().kernels)[GetParam().dtype].finite(at, components * width_);
+    return ceiling(at, components) != kNoCeiling;
   }
   [[nodiscard]] int kinds(const std::byte* at, std::size_t components) const {
     return (*GetParam().kernels)[GetParam().dtype].kinds(at, components * width_);
@@ -66,6 +78,21 @@ class FiniteKernelsTest : public testing::TestWithParam<Subject> {
   void expect_clean(const std::byte* at, std::size_t components) const {
     ASSERT_TRUE(finite(at, components)) << describe(at, components, 0, 0);
     ASSERT_EQ(kinds(at, components), 0) << describe(at, components, 0, 0);
+  }
+  // |x| < 2^ceiling and no lower one would do, down to the subnormals.
+  void expect_least_ceiling(const std::byte* at, std::uint64_t pattern) const {
+    const double size = std::fabs(value_of(GetParam().dtype, pattern));
+    const int told = ceiling(at, 1);
+    if (size == 0) {
+      ASSERT_LE(told, GetParam().dtype == DType::kFloat64 ? -1022 : kAllZero);
+      return;
+    }
+    ASSERT_LT(size, std::ldexp(1.0, told)) << describe(at, 1, 0, pattern);
+    const int least_normal = GetParam().dtype == DType::kFloat64   ? -1021
+                             : GetParam().dtype == DType::kFloat16 ? -13
+                                                                   : -125;
+    if (told <= least_normal) return;
+    ASSERT_GE(size, std::ldexp(1.0, told - 1)) << describe(at, 1, 0, pattern);
   }
   static std::string describe(const std::byte* at, std::size_t components, std::size_t position,
                               std::uint64_t pattern) {
@@ -147,6 +174,7 @@ TEST_P(FiniteKernelsTest, EveryUpperHalf) {
         ASSERT_EQ(finite(at, length), kind == 0) << describe(at, length, position, pattern);
         ASSERT_EQ(kinds(at, length), kind) << describe(at, length, position, pattern);
         ASSERT_EQ(finite(at + position * width_, 1), kind == 0) << describe(at, 1, 0, pattern);
+        if (kind == 0) expect_least_ceiling(at + position * width_, pattern);
         ASSERT_EQ(kinds(at + position * width_, 1), kind) << describe(at, 1, 0, pattern);
         set(at, position, finite_pattern(position));
       }
@@ -220,7 +248,7 @@ TEST(KernelsTest, ComplexTypesHaveTheKernelsOfTheirComponents) {
   for (const Kernels* kernels : runnable_kernels()) {
     if (kernels == nullptr) continue;
     const auto same = [&](DType a, DType b) {
-      return (*kernels)[a].finite == (*kernels)[b].finite &&
+      return (*kernels)[a].ceiling == (*kernels)[b].ceiling &&
              (*kernels)[a].kinds == (*kernels)[b].kinds;
     };
     EXPECT_TRUE(same(DType::kComplex64, DType::kFloat32));
@@ -235,7 +263,7 @@ TEST(KernelsTest, WhatCannotBeLookedIntoIsFinite) {
   for (const Kernels* kernels : runnable_kernels()) {
     if (kernels == nullptr) continue;
     for (const DType dtype : {DType::kFloat8, DType::kInteger}) {
-      EXPECT_TRUE((*kernels)[dtype].finite(ones.data(), ones.size()));
+      EXPECT_EQ((*kernels)[dtype].ceiling(ones.data(), ones.size()), kAllZero);
       EXPECT_EQ((*kernels)[dtype].kinds(ones.data(), ones.size()), 0);
     }
   }

@@ -8,13 +8,13 @@ namespace nanscope {
 namespace {
 
 template <class Format>
-bool finite(const std::byte* data, std::size_t bytes) noexcept {
+int ceiling(const std::byte* data, std::size_t bytes) noexcept {
   typename Format::Bits worst = 0;
   for (const std::byte* end = data + bytes; data != end; data += sizeof worst) {
     const auto magnitude = Format::signless(Format::load(data));
     if (magnitude > worst) worst = magnitude;
   }
-  return Format::is_finite(worst);
+  return Format::ceiling(worst);
 }
 
 template <class Format>
@@ -31,14 +31,14 @@ std::uint8_t kinds(const std::byte* data, std::size_t bytes) noexcept {
 }
 
 template <class Format>
-constexpr KernelPair kPair{finite<Format>, kinds<Format>};
+constexpr KernelPair kPair{ceiling<Format>, kinds<Format>};
 
 constinit const Kernels kTable =
     table_of("scalar", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);
 
 }  // namespace
 
-bool opaque_finite(const std::byte*, std::size_t) noexcept { return true; }
+int opaque_ceiling(const std::byte*, std::size_t) noexcept { return kAllZero; }
 std::uint8_t opaque_kinds(const std::byte*, std::size_t) noexcept { return 0; }
 
 const Kernels* scalar_kernels() noexcept { return &kTable; }

@@ -4,12 +4,12 @@
 //
 //   kWidth               bytes of a vector
 //   kComponent           bytes of a component
-//   kEverything          the answer that no further look can change
 //   load(at)             a vector, any alignment
 //   load_part(at, n)     1..kWidth bytes, the rest zero
 //   look(vector)         remember
 //   merge(other)         remember what `other` met
-//   seen()               the answer; 0 while all was finite
+//   settled()            no further look can change the answer
+//   answer()             of all it met
 //
 // There is no tail loop: the last vector overlaps the one before it. To look
 // twice at an element changes no answer.
@@ -21,8 +21,22 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "scan/ceiling.h"
+
 namespace nanscope {
 namespace {
+
+// Of the bits of the largest magnitude; of a float64 their upper half tells.
+template <class Format>
+int ceiling_of_bits(std::uint32_t worst) noexcept {
+  constexpr int kShift = sizeof(typename Format::Bits) == 8 ? 32 : 0;
+  constexpr int kMantissa = Format::kMantissa - kShift;
+  constexpr auto kInf = static_cast<std::uint32_t>(std::uint64_t{Format::kInf} >> kShift);
+  constexpr int kBias = static_cast<int>(kInf >> (kMantissa + 1));
+  if (worst >= kInf) return kNoCeiling;
+  if (worst == 0 && kShift == 0) return kAllZero;
+  return static_cast<int>(worst >> kMantissa) - kBias + 1;
+}
 
 // A buffer is left early only between blocks: a test in the inner loop would cost
 // the good buffers, which are nearly all.
@@ -47,7 +61,7 @@ const std::byte* look_at_steps(const std::byte* at, std::size_t steps, Sieve& a,
 
 // More than four vectors: aligned loads, four independent sieves.
 template <class Sieve>
-std::uint8_t sift_long(const std::byte* data, std::size_t bytes) noexcept {
+auto sift_long(const std::byte* data, std::size_t bytes) noexcept {
   constexpr std::size_t kWidth = Sieve::kWidth;
   constexpr std::size_t kStep = 8 * kWidth;
 
@@ -66,7 +80,7 @@ std::uint8_t sift_long(const std::byte* data, std::size_t bytes) noexcept {
     all.merge(b);
     all.merge(c);
     all.merge(d);
-    if (all.seen() == Sieve::kEverything) return Sieve::kEverything;
+    if (all.settled()) return all.answer();
   }
   at = look_at_steps(at, static_cast<std::size_t>(last - at) / kStep, a, b, c, d);
   for (; at < last; at += kWidth) c.look(Sieve::load(at));
@@ -74,19 +88,19 @@ std::uint8_t sift_long(const std::byte* data, std::size_t bytes) noexcept {
   a.merge(b);
   c.merge(d);
   a.merge(c);
-  return a.seen();
+  return a.answer();
 }
 
 template <class Sieve>
-std::uint8_t sift(const std::byte* data, std::size_t bytes) noexcept {
+auto sift(const std::byte* data, std::size_t bytes) noexcept {
   constexpr std::size_t kWidth = Sieve::kWidth;
   if (bytes > 4 * kWidth) return sift_long<Sieve>(data, bytes);
-  if (bytes == 0) return 0;
 
   Sieve sieve;
+  if (bytes == 0) return sieve.answer();
   if (bytes <= kWidth) {
     sieve.look(Sieve::load_part(data, bytes));
-    return sieve.seen();
+    return sieve.answer();
   }
   sieve.look(Sieve::load(data));
   sieve.look(Sieve::load(data + bytes - kWidth));
@@ -94,7 +108,7 @@ std::uint8_t sift(const std::byte* data, std::size_t bytes) noexcept {
     sieve.look(Sieve::load(data + kWidth));
     sieve.look(Sieve::load(data + bytes - 2 * kWidth));
   }
-  return sieve.seen();
+  return sieve.answer();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/dtype.h"
+#include "scan/ceiling.h"
 
 namespace nanscope {
 
@@ -36,6 +37,13 @@ struct FloatBits {
   static constexpr bool is_finite(Bits bits) noexcept { return signless(bits) < kInf; }
   static constexpr bool has_sign(Bits bits) noexcept { return bits > kSignless; }
 
+  // The least n with |x| < 2^n; subnormals share one.
+  static constexpr int ceiling(Bits bits) noexcept {
+    constexpr int kBias = static_cast<int>(kInf >> (kMantissa + 1));
+    if (!is_finite(bits)) return kNoCeiling;
+    return signless(bits) == 0 ? kAllZero
+                               : static_cast<int>(signless(bits) >> kMantissa) - kBias + 1;
+  }
   // The same number as a float64; a NaN stays some NaN.
   static constexpr double value(Bits bits) noexcept {
     return is_finite(bits) ? finite_value<double, std::uint64_t, 52>(bits) : non_finite_value(bits);

@@ -1,0 +1,52 @@
+// Rule M: which results are proved finite by the size of what went in.
+//
+// Note [Rule M]
+// The scan that asks whether a result is finite also finds its ceiling, |x| <= 2^n, and the table
+// of written storages keeps it. A sum of two tensors below 2^5 and 2^9 is then below 2^10, a
+// product of matrices below 2^(a + b) times the number of terms, whatever the order of the sum:
+// such a result needs no scan, and its own ceiling is that bound. Bounds are loose and grow from
+// op to op; the first that comes near the largest number of its type is not believed, the result
+// is scanned, and what follows has an exact ceiling again.
+//
+// A ceiling holds for a whole storage. It is unknown for memory of somebody else (NumPy, shared
+// memory), for storages the ledger knows, and for what an unwatched hand may have written. Rules
+// hold for real types and dense layouts; they bound every number on the way too, not the result
+// alone. Ops that divide by a tensor or take a logarithm have none: they are scanned. Where all
+// numbers of a storage have one sign that is kept too: an optimizer's squares have roots, and the
+// exponential of a log_softmax is at most one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hook.h"
+#include "scan/ceiling.h"
+
+namespace nanscope::torch_adapter {
+
+// `name` without namespace and overload; null if no rule is known.
+[[nodiscard]] CeilingRule ceiling_rule_of(std::string_view name,
+                                          std::string_view overload) noexcept;
+
+[[nodiscard]] SignRule sign_rule_of(std::string_view name, std::string_view overload) noexcept;
+
+// The ceiling of one result of this call, by its rule; kNoCeiling if it proves nothing.
+[[nodiscard]] int proved_ceiling(const Hook& hook, const Call& call, int output,
+                                 c10::ScalarType type);
+// The sign of a finite result.
+[[nodiscard]] Sign proved_sign(const Hook& hook, const Call& call);
+// What is known of a tensor that goes in.
+[[nodiscard]] Extent known_extent(const at::Tensor& tensor);
+
+// For tests: every proof is checked by a scan, however small the result.
+struct Proofs {
+  bool checked = false;
+  std::uint64_t held = 0;
+  std::vector<std::string> broken;
+};
+extern Proofs proofs;
+void check_proof(const Hook& hook, const at::Tensor& output, Extent proved);
+
+}  // namespace nanscope::torch_adapter
