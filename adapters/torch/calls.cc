@@ -151,11 +151,6 @@ int ceiling_of_result(const Hook& hook, const Call& call, const c10::TensorImpl&
   return found;
 }
 
-bool fills_its_storage(const c10::TensorImpl& impl) {
-  return impl.is_non_overlapping_and_dense() &&
-         impl.numel() * impl.itemsize() == storage_of(impl)->nbytes();
-}
-
 void remember_written(const Hook& hook, const c10::TensorImpl& impl, Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);

@@ -25,8 +25,8 @@ int ceiling_of_number(double number) {
   return digits == 0.5 ? exponent - 1 : exponent;
 }
 
-// Far enough below the largest number that no detour of a kernel (a transform of a convolution,
-// one rounding after another) reaches it.
+// Far enough below the largest number that no detour of a kernel (a convolution's transforms make
+// its numbers up to 2^15 times larger on the way) reaches it.
 int highest_believed(c10::ScalarType type) {
   switch (type) {
     case at::kDouble:
@@ -41,6 +41,9 @@ int highest_believed(c10::ScalarType type) {
   }
 }
 
+// Weights and an optimizer's state live long, and every later proof stands on them.
+constexpr int kHighestOfUpdated = 8;
+
 }  // namespace
 
 // The arguments of one call, as ceilings.
@@ -49,7 +52,8 @@ class Operands {
   Operands(const Hook& hook, const Call& call, int output)
       : output(output), hook_(hook), call_(call) {}
 
-  const int output;  // which result is asked about
+  const int output;      // which result is asked about
+  bool updates = false;  // memory whose ceiling is low, and shall stay so
 
   // Whether something that was asked for has no ceiling: then nothing is proved.
   [[nodiscard]] bool lacks_one() const { return lacks_one_; }
@@ -82,6 +86,25 @@ class Operands {
     for (const std::int64_t size : by_value<at::IntArrayRef>(call_.arguments[argument]))
       count *= size;
     return terms_of(count);
+  }
+  // Scanned, if the ceiling is above what is `enough`: the exact one serves others after this call.
+  int exact(std::size_t argument, int enough) const {
+    const int loose = (*this)[argument];
+    if (loose <= enough || loose >= kNoCeiling) return loose;
+    const c10::TensorImpl& impl = *tensor_at(argument)->unsafeGetTensorImpl();
+    if (sight_of(impl) != Sight::kWatched) return loose;
+    this_thread().counters.bytes += impl.numel() * impl.itemsize();
+    const int found = ceiling_of(impl);
+    if (found < kNoCeiling && fills_its_storage(impl)) {
+      const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
+      const Sign sign = known_extent(*tensor_at(argument)).sign;
+      Watcher::get().mark_made(storage_of(impl), type, {found, sign});
+    }
+    return noted(found);
+  }
+  // What goes into an update.
+  int other(std::size_t argument) const {
+    return updates ? exact(argument, kHighestOfUpdated - 1) : (*this)[argument];
   }
   // For products of several: never below one, so that a product of fewer is bounded too. An
   // absent weight is one.
@@ -185,7 +208,7 @@ int second(const Operands& x) { return x[1]; }
 
 // --- sums and products, element by element
 
-int sum(const Operands& x) { return std::max(x[0], x[1] + x.times(2)) + 1; }
+int sum(const Operands& x) { return std::max(x[0], x.other(1) + x.times(2)) + 1; }
 int product(const Operands& x) { return x[0] + x[1]; }
 // By a number only: |x / 2^n| where the divisor is at least 2^n.
 int quotient(const Operands& x) {
@@ -200,9 +223,11 @@ int power(const Operands& x) {
 }
 int interpolation(const Operands& x) {
   const double weight = x.number(2);
-  return weight >= 0 && weight <= 1 ? std::max(x[0], x[1]) + 1 : kNoCeiling;
+  return weight >= 0 && weight <= 1 ? std::max(x[0], x.other(1)) + 1 : kNoCeiling;
 }
-int sum_with_product(const Operands& x) { return std::max(x[0], x[1] + x[2] + x.times(3)) + 1; }
+int sum_with_product(const Operands& x) {
+  return std::max(x[0], x.other(1) + x.other(2) + x.times(3)) + 1;
+}
 int exponential(const Operands& x) {
   constexpr int kMost = 6;  // e^64 < 2^93
   const int most = x[0];
@@ -222,17 +247,16 @@ int sum_with_products(const Operands& x) {
   const int products = x[1] + x[2] + x.terms_along(1, -1) + std::max(x.times(4), 0);
   return std::max(x[0] + std::max(x.times(3), 0), products) + 1;
 }
-// A kernel may transform its input first (Winograd), which makes it some times larger.
-constexpr int kTransformed = 8;
 int convolution(const Operands& x) {
   const bool transposed = x.flag(6);
   const int terms = transposed ? x.terms(1) : x.terms_across(1, 0);
-  return std::max(x[0] + x[1] + terms + kTransformed, x[2]) + 1;
+  return std::max(x[0] + x[1] + terms, x[2]) + 1;
 }
 int convolution_backward(const Operands& x) {
-  const int input = x.factor(2) + x.terms(2);
+  const bool transposed = x.flag(7);
+  const int input = x.factor(2) + (transposed ? x.terms(2) : x.terms_across(2, 1));
   const int weight = x.factor(1) + x.terms_across(0, 1);
-  return x[0] + std::max(input, weight) + kTransformed;
+  return x[0] + std::max(input, weight);
 }
 int scattered(const Operands& x, std::size_t source, int times) {
   return std::max(x[0], x[source] + x.terms(source) + times) + 1;
@@ -244,6 +268,7 @@ int index_put(const Operands& x) { return scattered(x, 2, 0); }
 // --- normalisation: (x - mean) / sqrt(var + eps), with the mean and variance of x
 
 constexpr int kDigits = 24;  // of float32, in which they are computed
+constexpr int kLoose = 24;   // a ceiling above it makes the bound on rounding large
 
 // At most the root of the number of elements, and what the mean's own rounding leaves.
 int normalised(int input, int terms, int reciprocal) {
@@ -251,7 +276,7 @@ int normalised(int input, int terms, int reciprocal) {
 }
 int forward(const Operands& x, int terms, std::size_t weight, std::size_t bias, double eps) {
   if (x.output != 0 || !(eps >= 1e-30 && eps < 1e3)) return kNoCeiling;
-  const int input = x.factor(0) + 1;
+  const int input = std::max(x.exact(0, kLoose), 0) + 1;
   if (2 * input + x.terms(0) > kMostOnTheWay) return kNoCeiling;
   const int reciprocal = std::max(1 - std::ilogb(eps) / 2, 0);
   const int result = normalised(input, terms, reciprocal) + x.factor(weight);
@@ -269,7 +294,7 @@ int group_norm(const Operands& x) { return forward(x, x.terms(0), 1, 2, x.number
 int backward(const Operands& x, int terms, std::size_t mean, std::size_t reciprocal,
              std::size_t weight) {
   const int gradient = x[0] + x.factor(weight);
-  const int input = std::max(x.factor(1), x.factor(mean)) + 1;
+  const int input = std::max({x.exact(1, kLoose), x[mean], 0}) + 1;
   const int apart = input + x.factor(reciprocal);
   const int once = torch::autograd::get_current_node() != nullptr
                        ? normalised(input, terms, x.factor(reciprocal))
@@ -528,9 +553,13 @@ Extent known_extent(const at::Tensor& tensor) {
 
 int proved_ceiling(const Hook& hook, const Call& call, int output, c10::ScalarType type) {
   if (hook.ceiling_rule == nullptr || call.arguments == nullptr) return kNoCeiling;
-  const Operands operands(hook, call, output);
+  Operands operands(hook, call, output);
+  operands.updates = hook.rule == ScanRule::kScan && hook.shape == ResultShape::kWrittenArguments &&
+                     operands[0] <= kHighestOfUpdated;
   const int proved = hook.ceiling_rule(operands);
-  if (proved > highest_believed(type) || operands.lacks_one()) return kNoCeiling;
+  const int limit = operands.updates ? std::min(kHighestOfUpdated, highest_believed(type))
+                                     : highest_believed(type);
+  if (proved > limit || operands.lacks_one()) return kNoCeiling;
   return std::max(proved, kAllZero);
 }
 

@@ -167,6 +167,11 @@ TensorState state_of(const at::Tensor& tensor) {
   return state;
 }
 
+bool fills_its_storage(const c10::TensorImpl& tensor) {
+  return tensor.is_non_overlapping_and_dense() &&
+         tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
+}
+
 bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
   const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
   const c10::TensorImpl& b = *other.unsafeGetTensorImpl();

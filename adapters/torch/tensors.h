@@ -56,6 +56,8 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
   return {reinterpret_cast<std::uint64_t>(tensor.unsafeGetTensorImpl())};
 }
 
+// Every number of its storage is one of its elements.
+[[nodiscard]] bool fills_its_storage(const c10::TensorImpl& tensor);
 // The same elements, in the same order.
 [[nodiscard]] bool is_same_memory(const at::Tensor& one, const at::Tensor& other);
 // Memory of somebody else: NumPy, a file, another process.

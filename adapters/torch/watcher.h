@@ -73,9 +73,9 @@ class Watcher {
  private:
   Watcher() = default;
   static Watcher* const instance_;  // made when the module is loaded
-  static constexpr std::size_t kSlots = 1 << 13;
+  static constexpr std::size_t kSlots = 1 << 16;
   static std::size_t slot_of(const c10::StorageImpl* storage) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(storage) * 0x9E3779B97F4A7C15ull) >> 51;
+    return (reinterpret_cast<std::uintptr_t>(storage) * 0x9E3779B97F4A7C15ull) >> 48;
   }
   // One word, so that no thread sees the storage of one entry with the ceiling of another.
   struct Made {

@@ -2,8 +2,9 @@
 
     op_db_part.py PART PARTS DTYPE
 
-Every proof of Note [Rule M] is checked by a scan on the way. Prints one JSON object. A sample that differs from itself (`empty`, some `lstsq`: uninitialised
-memory) says nothing and is left out; they are counted and named.
+Every proof of Note [Rule M] is checked by a scan on the way. Prints one JSON object. A sample that
+differs from itself (`empty`, some `lstsq`: uninitialised memory) says nothing and is left out; they
+are counted and named.
 """
 
 from __future__ import annotations
