@@ -121,7 +121,7 @@ def measure(make, repeat: int, seconds: float, adapter) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=75, help="per workload")
+    parser.add_argument("--seconds", type=float, default=60, help="per workload")
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ceiling_rule.h"
 #include "facts.h"
 #include "forewarn.h"
 #include "history.h"
@@ -152,7 +153,7 @@ class Recorder {
     const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
     if (sight_of(impl) != Sight::kWatched) return;
     OpRecord::Write write;
-    write.state = state_of(output);
+    write.state = state_of(output, known_extent(output).ceiling != kNoCeiling);
     write.existed = existed;
     if (was_bad != nullptr) write.before = was_bad->state.kinds;
     write.tensor = tensor_id(output);

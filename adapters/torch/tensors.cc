@@ -150,11 +150,11 @@ ByteRange range_of(const c10::TensorImpl& tensor) {
   return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>((hi + 1) * item)};
 }
 
-TensorState state_of(const at::Tensor& tensor) {
+TensorState state_of(const at::Tensor& tensor, bool finite) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (has_parts(impl)) {
     const at::Tensor values = values_of(tensor);
-    return values.is_same(tensor) ? TensorState{} : state_of(values);
+    return values.is_same(tensor) ? TensorState{} : state_of(values, finite);
   }
   TensorState state;
   if (sight_of(impl) != Sight::kWatched) return state;
@@ -162,8 +162,7 @@ TensorState state_of(const at::Tensor& tensor) {
   state.range = range_of(impl);
   state.dense = impl.is_non_overlapping_and_dense();
   state.requires_grad = impl.requires_grad();
-  const OwnedView owned(tensor);
-  state.kinds = kinds_of(owned.view());
+  if (!finite) state.kinds = kinds_of(OwnedView(tensor).view());
   return state;
 }
 

@@ -85,6 +85,7 @@ struct OwnedView {
 
 [[nodiscard]] ByteRange range_of(const c10::TensorImpl& tensor);
 // With a scan, if the tensor can be looked into.
-[[nodiscard]] TensorState state_of(const at::Tensor& tensor);
+// `finite`: it was just looked at.
+[[nodiscard]] TensorState state_of(const at::Tensor& tensor, bool finite = false);
 
 }  // namespace nanscope::torch_adapter
