@@ -25,7 +25,10 @@ class Case:
     files: dict[str, SourceFile]  # by full path; more are read when a rewrite asks for them
     folder: str  # where the program was started: paths of the finding are relative to it
     main_file: str | None = None
-    tried: list[str] = field(default_factory=list)
+    given: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.given = bool(self.files)
 
     @property
     def cause(self) -> str:
@@ -34,6 +37,11 @@ class Case:
     @property
     def origin(self) -> dict:
         return self.finding["origin"]
+
+    @property
+    def is_other_text(self) -> bool:
+        """What ran is not the text on disk, nor one that we have put in its place."""
+        return bool(self.origin["site"].get("remark")) and not self.given
 
     @property
     def backward(self) -> bool:

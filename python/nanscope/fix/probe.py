@@ -49,6 +49,7 @@ class Place:
         self.met = 0  # the original was not finite, or its gradient was not
         self.still_bad = 0  # the patched was not finite where the original was not
         self.largest_difference = 0.0
+        self.last_digit = 0.0  # of the narrow type that the patch widens
         self.identical = True
         self.mismatch = ""
         self.gradient_lost = False
@@ -76,6 +77,13 @@ class Probe:
         place = self.place(number)
         place.ran += 1
         place.met += 1
+
+    @staticmethod
+    def without_autocast(value: Callable) -> object:
+        import torch
+
+        with torch.autocast("cpu", enabled=False):
+            return value()
 
     def compare(
         self, number: int, original: Callable, patched: Callable, value: Callable, *common: object
@@ -108,6 +116,9 @@ class Probe:
     def _measure(self, place: Place, common, before, after) -> None:
         import torch
 
+        if isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
+            self._measure_parts(place, common, before, after)
+            return
         if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
             place.fault = place.fault or "it is not a tensor"
             return
@@ -140,6 +151,26 @@ class Probe:
             else:
                 place.gradient_kept = True
 
+    def _measure_parts(self, place: Place, common, before, after) -> None:
+        """Of an op with several results. Where it fails, no part of it counts as healthy."""
+        import torch
+
+        pairs = list(zip(before, after, strict=True))
+        if not all(isinstance(part, torch.Tensor) for pair in pairs for part in pair):
+            place.fault = place.fault or "it is not a tensor"
+            return
+        place.compared += 1
+        slopes = _gradients(before[-1], common)
+        spoiled = [*before, *(g for g in slopes if g is not None)]
+        failed = not all(bool(torch.isfinite(part).all()) for part in spoiled)
+        place.met += failed
+        for old, new in pairs:
+            place.mismatch = place.mismatch or self._mismatch(old, new)
+            if not bool(torch.isfinite(new).all()):
+                place.still_bad += 1
+            elif not failed and old.shape == new.shape:
+                self._difference(place, old.detach(), new.detach())
+
     def _mismatch(self, before, after) -> str:
         if before.shape != after.shape:
             return f"the shape {list(before.shape)} became {list(after.shape)}"
@@ -154,6 +185,9 @@ class Probe:
     def _difference(place: Place, before, after) -> None:
         import torch
 
+        if after.dtype != before.dtype:  # a wider type: what it would be in the narrow one
+            place.last_digit = torch.finfo(before.dtype).eps
+            after = after.to(before.dtype)
         if before.numel() == 0 or torch.equal(before, after):
             return
         place.identical = False

@@ -61,8 +61,6 @@ class Search:
 
     def proposals(self, finding: dict) -> tuple[Case, list[Candidate]]:
         case = self.case(finding)
-        if case.origin["site"].get("remark") and not self.files:
-            return case, []  # the text that ran is not the text on disk
         found = propose.candidates(case)
         for path, source in case.files.items():
             self.originals.setdefault(path, source)

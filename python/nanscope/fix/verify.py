@@ -137,10 +137,11 @@ class _Judge:
             return _failed(place["mismatch"])
         if place["still_bad"]:
             return _failed("the patched expression is not finite either")
-        if place["largest_difference"] > NEARLY:
+        nearly = max(NEARLY, place["last_digit"])
+        if place["largest_difference"] > nearly:
             return _failed(
                 "values that were healthy changed by a relative "
-                f"{place['largest_difference']:.1e}, above {NEARLY:.0e}"
+                f"{place['largest_difference']:.1e}, above {nearly:.0e}"
             )
         if place["gradient_lost"] and not place["gradient_kept"]:
             return _failed("gradients that were not zero became zero")
