@@ -13,6 +13,7 @@ import tempfile
 from nanscope import _core
 from nanscope.ending import say, write_json
 
+NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
 ENDED_EARLY = "the program ended before it could be watched"
 NO_LIBCST = "nanscope fix needs LibCST: pip install 'nanscope[fix]'"
 FIXED, BAD_USAGE, FOUND, NO_FIX, NOT_STARTED = 0, 2, 3, 4, 125
@@ -191,6 +192,8 @@ class Fix:
                 verification["checks"] = [
                     f"{s.chosen.id}: {check}" for s in steps for check in s.judgement.checks
                 ]
+            if not self.runner.reaches_spawned:
+                verification["checks"].append(NOT_SPAWNED)
             if self.request.apply and not self._apply(fix):
                 return self._told(capture, fix, verification, FOUND)
             return self._told(capture, fix, verification, FIXED)

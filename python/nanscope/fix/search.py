@@ -105,11 +105,12 @@ class Search:
         return (case, leading[1]) if leading is not None else None
 
     def _try(self, case: Case, candidate: Candidate, baseline: Run) -> Tried:
-        texts = {path: source.data for path, source in self.files.items()}
-        texts |= {p: s.data for p, s in instrument.measuring(case, candidate).items()}
+        measuring = instrument.measuring(case, candidate)
+        plain = self._texts() | _data(instrument.patched(case.files, candidate))
         run = self._repeat(
-            texts,
+            plain | _data(measuring),
             candidate.id,
+            plain=plain,
             last_step=self._limit(baseline),
             stop_at_error=True,
             widens=candidate.widens,
@@ -148,7 +149,7 @@ class Search:
         self.files |= instrument.patched(case.files, chosen.candidate)
 
     def _texts(self) -> dict[str, bytes]:
-        return {path: source.data for path, source in self.files.items()}
+        return _data(self.files)
 
     def _confirm(self, step: Step, baseline: Run) -> bool:
         """The very text that is proposed, without our measuring calls, once more."""
@@ -166,3 +167,7 @@ class Search:
             problem = f"without measuring, a fault was found: {run.error['cause']['sentence']}"
         step.judgement = Judgement("failed", problem, run.answer["steps"] if run.answer else 0)
         return False
+
+
+def _data(files: dict[str, SourceFile]) -> dict[str, bytes]:
+    return {path: source.data for path, source in files.items()}

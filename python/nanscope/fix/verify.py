@@ -137,7 +137,7 @@ class _Judge:
             return _failed(place["mismatch"])
         if place["still_bad"]:
             return _failed("the patched expression is not finite either")
-        nearly = max(NEARLY, place["last_digit"])
+        nearly = self._nearly()
         if place["largest_difference"] > nearly:
             return _failed(
                 "values that were healthy changed by a relative "
@@ -153,6 +153,10 @@ class _Judge:
             )
         return None
 
+    def _nearly(self) -> float:
+        """Where a type is widened, one unit in the last place of the narrow one is rounding."""
+        return max(NEARLY, self.place["last_digit"] if self.place else 0.0)
+
     # ---------------------------------------------------------------- (e)
     def _losses(self) -> Judgement | None:
         old = self.before["losses"][: self._healthy_losses()]
@@ -162,7 +166,7 @@ class _Judge:
             return None
         differences = [_relative(a, b) for a, b in pairs]
         worst = max(differences)
-        self.losses_same = worst <= NEARLY
+        self.losses_same = worst <= self._nearly()
         if not self.losses_same:
             step = differences.index(worst)
             return _failed(
