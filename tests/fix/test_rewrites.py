@@ -61,7 +61,7 @@ def test_eps_has_the_scale_of_the_divisor(tmp_path):
 def test_a_divisor_with_both_signs_keeps_them(tmp_path):
     facts = tensor("other", negatives=2, mean=0.1)
     found = body(tmp_path, "y = «a / (b - c)»", "division_by_zero", facts)
-    assert found == "y = a / (b - c).masked_fill((b - c) == 0, 1e-9)"
+    assert found == "y = a / (b - c).masked_fill((b - c) == 0, 1e-8)"
 
 
 def test_windows_line_endings_and_comments_survive(tmp_path):
@@ -143,6 +143,17 @@ def test_a_binary_cross_entropy_of_probabilities(tmp_path):
     line = "l = «F.binary_cross_entropy(torch.sigmoid(z), y, reduction='sum')»"
     half = tensor(dtype="float16")
     assert body(tmp_path, line, "half_overflow", half) == f"l = F.{BCE}(z, y, reduction='sum')"
+
+
+def test_a_line_that_is_of_no_use_any_more_goes(tmp_path):
+    lines = (
+        "def f(z, y):\n    p = torch.sigmoid(z)\n"
+        "    return -(y * «torch.log(p)» + (1 - y) * torch.log(1 - p)).mean(){rest}\n"
+    )
+    found = body(tmp_path, lines.format(rest=""), "log_of_zero")
+    assert found == f"def f(z, y):\n    return F.{BCE}(z, y)\n"
+    found = body(tmp_path, lines.format(rest=", p"), "log_of_zero")
+    assert found == f"def f(z, y):\n    p = torch.sigmoid(z)\n    return F.{BCE}(z, y), p\n"
 
 
 def test_what_is_no_binary_cross_entropy(tmp_path):

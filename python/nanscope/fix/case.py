@@ -13,6 +13,7 @@ from nanscope.fix import operation
 from nanscope.fix.operation import Operation
 from nanscope.fix.source_file import SourceFile
 
+ORDINARY = 1e-2  # values of this size need no smaller eps than those of order one
 NARROW = ("float16", "bfloat16")
 # Small beside values of order one, and its reciprocal still far from the end of the type.
 SMALL = {"float64": 1e-12, "float32": 1e-8, "float16": 1e-4, "bfloat16": 1e-6}
@@ -112,7 +113,7 @@ class Case:
         """An eps for values like these: of the type, and not above their own scale."""
         base = SMALL[self.dtype]
         mean = abs(_number(tensor["mean"])) if tensor else 0.0
-        if self.dtype == "float16" or not 0 < mean < 1:
+        if self.dtype == "float16" or mean == 0 or mean >= ORDINARY:
             return base
         return max(10.0 ** round(math.log10(base * mean)), base * 1e-4)
 

@@ -11,7 +11,7 @@ from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
 from nanscope.fix.operation import Operation, argument, is_one, read
-from nanscope.fix.rewrites.scope import inlined, value_of
+from nanscope.fix.rewrites.scope import inlined, made_unused, value_of
 from nanscope.fix.source_file import SourceFile
 
 WHY = (
@@ -139,6 +139,6 @@ def _candidate(case: Case, whole, logits, target, how: str, sign: str = "") -> C
     return Candidate(
         "binary_cross_entropy_with_logits",
         WHY,
-        [source.edit(whole, code), *more],
-        compare=comparison if not more else None,
+        [*more, *made_unused(source, whole), source.edit(whole, code)],
+        compare=comparison,
     )

@@ -11,7 +11,7 @@ from nanscope.fix.case import Case, written
 from nanscope.fix.imports import functional
 from nanscope.fix.operation import Operation, argument, is_one, primary, read
 from nanscope.fix.rewrites import binary, precise
-from nanscope.fix.rewrites.scope import inlined, value_of
+from nanscope.fix.rewrites.scope import inlined, made_unused, value_of
 from nanscope.fix.source_file import Edit
 
 LOGARITHMS = {"log", "log2", "log10", "log1p", "xlogy"}
@@ -85,5 +85,5 @@ def _in_one(
     """Compared as functions of what goes into both, also where a name stands between."""
     source, node = case.source, case.node
     comparison = Comparison(source.path, *source.span(node), inlined(source, node), code)
-    edits = [source.edit(node, code), *(more or [])]
-    return Candidate(name, why, edits, compare=comparison if not more else None)
+    edits = [*(more or []), *made_unused(source, node), source.edit(node, code)]
+    return Candidate(name, why, edits, compare=comparison)

@@ -101,8 +101,7 @@ def _softplus(source: SourceFile, node, code: str, more) -> Candidate:
 
 def _of_whole(source: SourceFile, node, code: str, name: str, why: str, more=()) -> Candidate:
     comparison = Comparison(source.path, *source.whole_span(node), inlined(source, node), code)
-    edits = [source.edit(node, code), *more]
-    return Candidate(name, why, edits, compare=comparison if not more else None)
+    return Candidate(name, why, [*more, source.edit(node, code)], compare=comparison)
 
 
 def _around(source: SourceFile, node: cst.CSTNode) -> cst.BaseExpression | None:

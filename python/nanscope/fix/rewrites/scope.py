@@ -93,6 +93,31 @@ def inlined(source: SourceFile, node: cst.BaseExpression) -> str:
     return apply(source.text[begin:end], edits)
 
 
+def made_unused(source: SourceFile, node: cst.BaseExpression) -> list[Edit]:
+    """Without `node`: the lines of its function that gave a value to a name for it alone."""
+    scope = scope_of(source, node)
+    if not isinstance(scope, cst.FunctionDef):
+        return []  # others may import the name
+    (begin, end), (first, last) = source.span(node), source.span(scope)
+    edits = []
+    for name in sorted(names_in(node)):
+        value = assigned(source, name, node)
+        line = statement_of(source, value) if value is not None else None
+        if line is None or len(line.body) != 1 or not is_repeatable(source, value):
+            continue
+        a, b = source.span(line)
+        places = [
+            source.span(n)[0]
+            for n in source.nodes()
+            if isinstance(n, cst.Name) and n.value == name and first <= source.span(n)[0] < last
+        ]
+        others = [p for p in places if not begin <= p < end and not a <= p < b]
+        start, stop = source.starts[source.line_of(a) - 1], source.starts[source.line_of(b)]
+        if not others and "#" not in source.text[start:stop] and starts_line(source, line):
+            edits.append(Edit(source.path, start, stop, ""))
+    return edits
+
+
 def _is_operand(source: SourceFile, name: cst.Name) -> bool:
     match source.parent(name):
         case cst.Arg(value=value) | cst.Attribute(value=value) | cst.Subscript(value=value):
