@@ -34,6 +34,8 @@ def propose(case: Case) -> Iterator[Candidate]:
             widens=True,
         )
         return
+    if not upcast.is_of_torch(operation):
+        return
     narrow = case.dtype if case.dtype in NARROW else "float16"
     bound = written(LARGEST[narrow]) if narrow == "float16" else "3.3e38"
     if operation.name in ("sum", "mean", "prod", "var", "std", "norm"):
@@ -42,7 +44,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     else:
         edits = [
             source.edit(node, f"{primary(source, node)}.float()")
-            for node in upcast.tensors(operation.operands)
+            for node in upcast.tensors(operation)
         ]
     begin, end = source.span(operation.node)
     before, after = (

@@ -9,7 +9,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
-from nanscope.fix.operation import argument, is_one, primary, read
+from nanscope.fix.operation import alone, argument, is_one, primary, read
 from nanscope.fix.rewrites import division
 from nanscope.fix.rewrites.scope import inlined
 from nanscope.fix.source_file import SourceFile
@@ -48,7 +48,7 @@ def precise(source: SourceFile, node: cst.BaseExpression) -> tuple[str, str, str
             return None
         code = f"torch.expm1({argument(source, exponential.operands[0])})"
         if is_one(a):
-            return f"(-{code})", "expm1", spelled
+            return alone(source, node, f"-{code}"), "expm1", spelled
         return (code, "expm1", spelled) if is_one(b) else None
     if whole.name == "log" and (x := _less_one(source, whole.operands[0])) is not None:
         return f"torch.log1p({x})", "log1p", spelled
@@ -88,7 +88,7 @@ def of_overflow(case: Case) -> Iterator[Candidate]:
         yield _softplus(source, log_node, softplus, more)
     elif total.name == "sub" and is_one(total.operands[1]):
         a, inner = source.code(x), primary(source, x)
-        code = f"({a} + torch.log(-torch.expm1(-{inner})))"
+        code = alone(source, log_node, f"{a} + torch.log(-torch.expm1(-{inner}))")
         yield _of_whole(
             source, log_node, code, "expm1", "log(exp(x) - 1) overflows; x + log(1 - exp(-x)) not."
         )

@@ -8,7 +8,7 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, dotted, primary
+from nanscope.fix.operation import Operation, dotted, is_module, primary
 from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
 from nanscope.fix.source_file import Edit, apply
 
@@ -17,14 +17,29 @@ RECAST = {
     "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "linear", "conv1d", "conv2d", "conv3d",
     "scaled_dot_product_attention",
 }  # fmt: skip
+RECAST_OPS = {"mm", "addmm", "bmm", "baddbmm", "linear", "convolution", "matmul", "einsum"}
+METHODS = RECAST | {
+    "add", "cumsum", "div", "dot", "exp", "mean", "mul", "norm", "pow", "prod", "square", "std",
+    "sub", "sum", "var",
+}  # fmt: skip
 PRODUCTS = ("matmul", "mm", "bmm")
 CASTS = ("half", "to", "type", "bfloat16")
 
 
-def tensors(operands: list[cst.BaseExpression]) -> list[cst.BaseExpression]:
-    """Operands that are no numbers."""
+def tensors(operation: Operation) -> list[cst.BaseExpression]:
+    """Operands that are no numbers; of a module of the user's, what it is called with."""
     numbers = cst.Integer | cst.Float | cst.UnaryOperation
+    operands = operation.operands
+    if operation.form == "method" and not is_of_torch(operation):
+        operands = operands[1:]
     return [node for node in operands if not isinstance(node, numbers)]
+
+
+def is_of_torch(operation: Operation) -> bool:
+    """`x.sum()`, `torch.sum(x)`, `x + y`; not `self.net(x)`, as far as names tell."""
+    if operation.form == "method":
+        return operation.name in METHODS
+    return operation.form != "function" or is_module(operation.source, operation.node.func)
 
 
 def tempered(case: Case, operation: Operation) -> Iterator[Candidate]:
@@ -74,11 +89,12 @@ def in_float32(case: Case, operation: Operation) -> Iterator[Candidate]:
     source = case.source
     edits = [
         Edit(source.path, *source.whole_span(node), f"{primary(source, node)}.float()")
-        for node in tensors(operation.operands)
+        for node in tensors(operation)
     ]
-    if not edits:
+    is_recast = _is_recast(case, operation)
+    if not edits or not (is_of_torch(operation) or is_recast):
         return
-    if not _is_recast(case, operation):
+    if not is_recast:
         why = "the result does not fit the narrow type: it is computed, and kept, in float32."
         yield Candidate("upcast", why, edits, widens=True)
         return
@@ -104,4 +120,5 @@ def in_float32(case: Case, operation: Operation) -> Iterator[Candidate]:
 
 def _is_recast(case: Case, operation: Operation) -> bool:
     is_used = any("autocast" in source.text for source in case.sources)
-    return operation.name in RECAST and is_used
+    op = case.origin.get("op", "").rpartition("::")[2]
+    return is_used and (operation.name in RECAST or op in RECAST_OPS)
