@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.instrument import COMPARED
+from nanscope.fix.probe import NEARLY
 from nanscope.fix.runs import Run
 
-NEARLY = 1e-4  # the largest relative difference of values that count as kept
 ABSURD = 1e6  # a loss so many times the largest healthy one is none
 FIRST = 3
 
@@ -150,6 +150,11 @@ class _Judge:
         else:
             self.checks.append(
                 f"healthy values differ by a relative {place['largest_difference']:.1e} at most"
+            )
+        if place["regained"]:
+            self.checks.append(
+                f"{_plural(place['regained'], 'value')} had lost digits by rounding (a relative "
+                f"{place['lost_by_rounding']:.1e} at most) and now agree with the same in float64"
             )
         return None
 
