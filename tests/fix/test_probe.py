@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+import torch.utils.checkpoint
 
 from nanscope.fix.probe import NEARLY, Place, Probe
 
@@ -52,3 +53,19 @@ def test_an_op_with_several_results():
     place = seen(torch.linalg.eigh, apart, torch.diag(torch.tensor([1.0, 2.0, 4.0])))
     assert place.met == 0 and place.compared == 1
     assert 0 < place.largest_difference <= NEARLY
+
+
+def test_inside_a_checkpoint():
+    """It keeps no tensors for the backward, and counts those that it is asked to keep."""
+    place = Place()
+
+    def layer(x):
+        probe = Probe(False, False)
+        probe.places[0] = place
+        root, norm = (lambda v: v.square().sum().sqrt()), torch.linalg.vector_norm
+        return probe.compare(0, root, norm, norm, x)
+
+    point = torch.zeros(3, requires_grad=True)
+    torch.utils.checkpoint.checkpoint(layer, point, use_reentrant=False).backward()
+    assert place.fault == "" and place.met == place.compared == 2
+    assert point.grad.tolist() == [0.0, 0.0, 0.0]

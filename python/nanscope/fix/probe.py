@@ -105,12 +105,15 @@ class Probe:
 
     @contextmanager
     def _aside(self, place: Place) -> Iterator[None]:
-        """Nothing of it is seen by the watch, or changes the program's random numbers."""
+        """Nothing of it is seen by the watch, or changes the program's random numbers, or is
+        counted by a checkpoint around it, which counts what is saved.
+        """
         import torch
 
         state = torch.get_rng_state()
+        plainly = torch.autograd.graph.saved_tensors_hooks(_itself, _itself)
         try:
-            with unwatched(self.adapter):
+            with unwatched(self.adapter), plainly:
                 yield
         except Exception as error:
             place.fault = f"{type(error).__name__}: {error}"[:200]
@@ -212,6 +215,10 @@ class Probe:
             if place.largest_difference == float("inf"):
                 told[str(number)]["largest_difference"] = 1e300
         return told
+
+
+def _itself(tensor):
+    return tensor
 
 
 class _Exact:
