@@ -6,6 +6,7 @@
 #include "adapters/python/native.h"
 #include "adapters/python/read_site.h"
 #include "capture/reader.h"
+#include "capture/writer.h"
 #include "diagnose/cause.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -108,6 +109,14 @@ nb::tuple report_of(const Native& path, nb::handle fixes, bool verbose, bool col
 }  // namespace
 
 void add_findings(nb::module_& module) {
+  module.def(
+      "add_proposal",
+      [](const Native& capture, nb::handle fix) {
+        return add_proposal(capture.bytes, fix_from(fix)).ok();
+      },
+      nb::arg("capture"), nb::arg("fix"),
+      nb::sig("def add_proposal(capture: str, fix: dict[str, object]) -> bool"),
+      "A patch for the first error goes into a finished capture; False if it could not.");
   module.def("report", &report_of, nb::arg("capture"), nb::arg("fixes").none(),
              nb::arg("verbose") = false, nb::arg("color") = false,
              nb::sig("def report(capture: str, fixes: list[tuple[dict | None, dict | None]], "

@@ -119,6 +119,27 @@ TEST_F(CaptureFile, LaterRecordsReplaceEarlierOnes) {
   EXPECT_EQ(read_capture(path_).value().program.exit_status, 1);
 }
 
+TEST_F(CaptureFile, AProposalIsAddedWhenAllElseIsWritten) {
+  const Fix fix{.id = "clamp_before_log",
+                .diff = "--- a/train.py\n+++ b/train.py\n",
+                .files = {"train.py"},
+                .explanation = "`p` can be 0.",
+                .changes_training = true};
+  sample_bytes();
+  ASSERT_TRUE(add_proposal(path_, fix).ok());
+  const Capture capture = read_capture(path_).value();
+  ASSERT_TRUE(capture.proposal);
+  EXPECT_TRUE(capture.complete);
+  EXPECT_EQ(capture.proposal->diff, fix.diff);
+  EXPECT_EQ(capture.proposal->files, fix.files);
+  EXPECT_TRUE(capture.proposal->changes_training);
+  Fix endless = fix;
+  endless.diff = std::string(100'000, '+');
+  EXPECT_FALSE(add_proposal(path_, endless).ok());
+  EXPECT_FALSE(add_proposal(path_ + ".missing", fix).ok());
+  EXPECT_EQ(read_capture(path_).value().proposal->diff, fix.diff);
+}
+
 TEST_F(CaptureFile, AnExistingFileIsRefused) {
   put(path_, "precious");
   const Result<CaptureWriter> refused = CaptureWriter::create(path_, false);

@@ -17,12 +17,14 @@ namespace nanscope {
 [[nodiscard]] std::string encode(const Program& program);  // secrets in argv are masked
 [[nodiscard]] std::string encode(const Finding& finding);
 [[nodiscard]] std::string encode(const Coverage& coverage);
+[[nodiscard]] std::string encode(const Fix& fix);
 
 // Absent keys keep their defaults, unknown ones are ignored. The error names the
 // field, for the reader to wrap: "origin.op is not text".
 [[nodiscard]] Result<Program> decode_program(std::string_view payload);
 [[nodiscard]] Result<Finding> decode_finding(std::string_view payload);
 [[nodiscard]] Result<Coverage> decode_coverage(std::string_view payload);
+[[nodiscard]] Result<Fix> decode_fix(std::string_view payload);
 
 // A payload as one line of strict JSON, whatever record it is.
 [[nodiscard]] Result<std::string> readable(std::string_view payload);

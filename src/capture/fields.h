@@ -165,6 +165,15 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("fate", finding.fate);
 }
 
+void fields(auto& visit, A<Fix> auto& fix) {
+  visit("id", fix.id);
+  visit("diff", fix.diff);
+  visit("files", fix.files);
+  visit("explanation", fix.explanation);
+  visit("changes_training", fix.changes_training);
+  visit("workaround", fix.workaround);
+}
+
 void fields(auto& visit, A<Program> auto& program) {
   visit("argv", program.argv);
   visit("python", program.python);

@@ -52,6 +52,8 @@ std::string_view name_of(RecordType type) noexcept {
       return "coverage";
     case RecordType::kEnd:
       return "end";
+    case RecordType::kProposal:
+      return "proposal";
   }
   return {};
 }

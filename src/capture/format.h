@@ -30,7 +30,13 @@ inline constexpr std::size_t kMostFileBytes = 64u << 20;
 inline constexpr std::size_t kMostFindings = 10'000;
 
 // Numbers are for ever; a reader skips those it does not know.
-enum class RecordType : std::uint32_t { kProgram = 1, kFinding = 2, kCoverage = 3, kEnd = 4 };
+enum class RecordType : std::uint32_t {
+  kProgram = 1,
+  kFinding = 2,
+  kCoverage = 3,
+  kEnd = 4,
+  kProposal = 5
+};
 
 // The name `dump` shows; empty for an unknown type.
 [[nodiscard]] std::string_view name_of(RecordType type) noexcept;

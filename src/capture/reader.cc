@@ -62,6 +62,8 @@ std::optional<Error> file_away(const RawFrame& frame, Capture& capture) {
     case RecordType::kEnd:
       capture.complete = true;
       return std::nullopt;
+    case RecordType::kProposal:
+      return take(decode_fix(frame.payload), capture.proposal.emplace());
   }
   return std::nullopt;
 }

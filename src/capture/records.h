@@ -183,6 +183,17 @@ struct Finding {
   std::optional<Forewarning> forewarning;
 };
 
+// A patch of the source that may be the right one.
+struct Fix {
+  std::string id;    // clamp_before_log
+  std::string diff;  // unified, for patch -p1; of all files
+  std::vector<std::string> files;
+  std::string explanation;
+  bool changes_training = false;
+  bool workaround = false;  // it hides the fault, and is all there is
+  bool applied = false;
+};
+
 struct Program {
   std::vector<std::string> argv;
   std::string python;
@@ -211,7 +222,8 @@ struct Capture {
   Program program;
   std::vector<Finding> findings;  // errors first, then warnings, then notes
   Coverage coverage;
-  bool complete = true;  // false: the program was cut off before its end was recorded
+  std::optional<Fix> proposal;  // for the first error; it was never run
+  bool complete = true;         // false: the program was cut off before its end was recorded
 };
 
 }  // namespace nanscope

@@ -95,6 +95,25 @@ Status check_destination(const std::string& path, bool overwrite) {
   return Done{};
 }
 
+Status add_proposal(const std::string& path, const Fix& fix) {
+  const Error not_added{ErrorCode::kIo, path + ": the proposal could not be added."};
+  const std::string payload = encode(fix);
+  if (const Result<Fix> kept = decode_fix(payload); !kept || kept.value().diff != fix.diff)
+    return not_added;  // too long for a record: half a patch is none
+  if (!is_regular(path)) return not_added;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return not_added;
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  const std::string frame = frame_of(RecordType::kProposal, payload);
+  bool done = size >= 0 && static_cast<std::size_t>(size) + frame.size() <= kMostFileBytes;
+  if (done && write_all(fd, frame) != 0) {
+    done = false;
+    (void)!::ftruncate(fd, size);
+  }
+  ::close(fd);
+  return done ? Status(Done{}) : Status(not_added);
+}
+
 CaptureWriter::CaptureWriter(std::string path, bool overwrite)
     : path_(std::move(path)), overwrite_(overwrite) {}
 

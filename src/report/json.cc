@@ -150,10 +150,14 @@ Json fix_of(const std::optional<Fix>& fix) {
           {"applied", fix->applied}};
 }
 
-Json verification_of(const std::optional<Verification>& verification) {
-  const Verification none{.status = "not_run",
-                          .detail = "`nanscope fix` proposes a patch and runs it."};
-  const Verification& told = verification ? *verification : none;
+Json verification_of(const std::optional<Verification>& verification, bool proposed) {
+  const char* why = proposed ? "The patch was not run: `nanscope fix` tries it."
+                             : "`nanscope fix` proposes a patch and runs it.";
+  Verification told = verification.value_or(Verification{});
+  if (!verification) {
+    told.status = "not_run";
+    told.detail = why;
+  }
   return {{"status", told.status},
           {"steps", told.steps},
           {"healthy_steps_unchanged", or_null(told.healthy_steps_unchanged)},
@@ -199,7 +203,7 @@ Json finding_of(const Finding& finding, const Patch& patch) {
           {"outputs", list_of(finding.outputs, tensor_of)},
           {"cause", cause_of(diagnose(finding))},
           {"fix", fix_of(patch.fix)},
-          {"verification", verification_of(patch.verification)},
+          {"verification", verification_of(patch.verification, patch.fix.has_value())},
           {"scalars", list_of(finding.scalars, scalar_of)},
           {"count", finding.count},
           {"recomputed", list_of(finding.recomputed, recomputed_of)},
@@ -209,12 +213,13 @@ Json finding_of(const Finding& finding, const Patch& patch) {
           {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
 }
 
-Json findings_in_order(const std::vector<Finding>& findings, const Patches& patches) {
+Json findings_in_order(const Capture& capture, const Patches& patches) {
+  const std::vector<Finding>& findings = capture.findings;
   Json list = Json::array();
   for (const Level level : {Level::kError, Level::kWarning, Level::kNote})
     for (std::size_t i = 0; i < findings.size(); ++i)
       if (findings[i].level == level)
-        list.push_back(finding_of(findings[i], i < patches.size() ? patches[i] : Patch{}));
+        list.push_back(finding_of(findings[i], patch_of(capture, patches, i)));
   return list;
 }
 
@@ -245,7 +250,7 @@ std::string json_report(const Capture& capture, const Patches& patches) {
   const Json report{{"schema", "nanscope/1"},
                     {"verdict", verdict_of(capture)},
                     {"program", program_of(capture.program)},
-                    {"findings", findings_in_order(capture.findings, patches)},
+                    {"findings", findings_in_order(capture, patches)},
                     {"coverage", coverage_of(capture.coverage)}};
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,23 +1,16 @@
-// What `fix` made of a finding: a patch of the source, and what running it showed. Neither is in a
-// capture: a report is given them beside it.
+// What `fix` made of a finding: a patch of the source, and what running it showed. A report is
+// given them beside the capture, which holds a proposal at most.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace nanscope {
+#include "capture/records.h"
 
-struct Fix {
-  std::string id;    // clamp_before_log
-  std::string diff;  // unified, for patch -p1; of all files
-  std::vector<std::string> files;
-  std::string explanation;
-  bool changes_training = false;
-  bool workaround = false;  // it hides the fault, and is all there is
-  bool applied = false;
-};
+namespace nanscope {
 
 struct Verification {
   std::string status;  // verified, failed, inconclusive, not_run
@@ -34,5 +27,13 @@ struct Patch {
 
 // Of the first findings of a capture, in their order.
 using Patches = std::vector<Patch>;
+
+// Of finding number `i`: what is given, or else the proposal that `run` left in the capture.
+[[nodiscard]] inline Patch patch_of(const Capture& capture, const Patches& patches, std::size_t i) {
+  if (i < patches.size()) return patches[i];
+  const bool proposed = i == 0 && !capture.findings.empty() &&
+                        capture.findings[0].level == Level::kError && patches.empty();
+  return proposed ? Patch{.fix = capture.proposal, .verification = {}} : Patch{};
+}
 
 }  // namespace nanscope

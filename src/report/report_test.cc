@@ -219,6 +219,19 @@ TEST(Report, WhatAFixIsNotIsSaid) {
   EXPECT_NE(text_report(capture, {}, proposal).find("a proposal, not verified"), std::string::npos);
 }
 
+TEST(Report, TheProposalOfACaptureIsMarkedAsNotVerified) {
+  Capture capture = sample::capture({sample::log_of_zero(), sample::sqrt_gradient()});
+  capture.proposal = patches()[0].fix;
+  const std::string text = text_report(capture, {});
+  EXPECT_NE(text.find("clamp_before_log (a proposal, not verified"), std::string::npos);
+  EXPECT_NE(text.find("Not run."), std::string::npos);
+  EXPECT_NE(text.find("`nanscope fix` proposes a patch"), std::string::npos);  // of the second
+  const std::string json = json_report(capture);
+  EXPECT_NE(json.find("\"id\": \"clamp_before_log\""), std::string::npos);
+  EXPECT_NE(json.find("\"status\": \"not_run\""), std::string::npos);
+  EXPECT_EQ(json_report(capture, {{}}).find("clamp_before_log"), std::string::npos);
+}
+
 TEST(Json, ExactText) {
   expect_golden("log_of_zero.json", json_report(sample::capture({sample::log_of_zero()})));
   expect_golden("sqrt_gradient.json",

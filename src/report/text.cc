@@ -337,7 +337,7 @@ std::string text_report(const Capture& capture, const TextOptions& options,
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (i > 0) page.line(0, "");
     if (i < kMostFullErrors || options.verbose)
-      five_parts(*errors[i], i < patches.size() ? patches[i] : Patch{}, page);
+      five_parts(*errors[i], patch_of(capture, patches, i), page);
     else
       headline(*errors[i], page);
   }

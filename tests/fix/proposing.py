@@ -27,6 +27,7 @@ def case_of(
     *inputs: dict,
     phase: str = "forward",
     library: str | None = None,
+    step: int = 3,
 ) -> Case:
     data = marked.encode()
     begin, end = data.index("«".encode()), data.index("»".encode())
@@ -46,7 +47,7 @@ def case_of(
         "function": "f",
     }
     origin = {
-        "phase": phase, "site": site, "stack": [], "indices": [[0]],
+        "phase": phase, "site": site, "stack": [], "indices": [[0]], "step": step,
         "library_site": {"file": library, "line": 1} if library else None,
     }  # fmt: skip
     finding = {

@@ -61,7 +61,7 @@ def test_eps_has_the_scale_of_the_divisor(tmp_path):
 def test_a_divisor_with_both_signs_keeps_them(tmp_path):
     facts = tensor("other", negatives=2, mean=0.1)
     found = body(tmp_path, "y = «a / (b - c)»", "division_by_zero", facts)
-    assert found == "y = a / (b - c).masked_fill((b - c) == 0, 1e-9)"
+    assert found == "y = a / (b - c).masked_fill((b - c) == 0, 1e-8)"
 
 
 def test_windows_line_endings_and_comments_survive(tmp_path):
@@ -117,6 +117,97 @@ def test_an_import_is_added_where_it_is_missing(tmp_path):
         '"""Doc."""\nfrom torch import log, sigmoid\nimport torch.nn.functional as F\n\n'
         "y = F.logsigmoid(x)\n"
     )
+
+
+BCE = "binary_cross_entropy_with_logits"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("p = torch.sigmoid(z)\nl = -(y * torch.log(p) + (1 - y) * «torch.log(1 - p)»)",
+         f'p = torch.sigmoid(z)\nl = F.{BCE}(z, y, reduction="none")'),
+        ("p = torch.sigmoid(z)\nl = -(y * «torch.log(p)» + (1 - y) * torch.log(1 - p)).mean()",
+         f"p = torch.sigmoid(z)\nl = F.{BCE}(z, y)"),
+        ("p = z.sigmoid()\nl = -torch.sum(\n  y * «p.log()»\n  + (1. - y) * (1. - p).log()\n)",
+         f'p = z.sigmoid()\nl = F.{BCE}(z, y, reduction="sum")'),
+        ("p = torch.sigmoid(z)\nl = [(1 - y) * «torch.log(1 - p)» + y * torch.log(p) for y in ys]",
+         f'p = torch.sigmoid(z)\nl = [-F.{BCE}(z, y, reduction="none") for y in ys]'),
+    ],
+)  # fmt: skip
+def test_a_binary_cross_entropy_by_hand(tmp_path, before, after):
+    assert body(tmp_path, before, "log_of_zero") == after
+
+
+def test_a_binary_cross_entropy_of_probabilities(tmp_path):
+    line = "l = «F.binary_cross_entropy(torch.sigmoid(z), y, reduction='sum')»"
+    half = tensor(dtype="float16")
+    assert body(tmp_path, line, "half_overflow", half) == f"l = F.{BCE}(z, y, reduction='sum')"
+
+
+def test_a_line_that_is_of_no_use_any_more_goes(tmp_path):
+    lines = (
+        "def f(z, y):\n    p = torch.sigmoid(z)\n"
+        "    return -(y * «torch.log(p)» + (1 - y) * torch.log(1 - p)).mean(){rest}\n"
+    )
+    found = body(tmp_path, lines.format(rest=""), "log_of_zero")
+    assert found == f"def f(z, y):\n    return F.{BCE}(z, y)\n"
+    found = body(tmp_path, lines.format(rest=", p"), "log_of_zero")
+    assert found == f"def f(z, y):\n    p = torch.sigmoid(z)\n    return F.{BCE}(z, y), p\n"
+
+
+def test_what_is_no_binary_cross_entropy(tmp_path):
+    for line in (
+        "l = -(y * «torch.log(p)» + (1 - w) * torch.log(1 - p))",
+        "p = torch.sigmoid(z)\nl = -(y * «torch.log(p)» + (1 - w) * torch.log(1 - p))",
+        "p = torch.sigmoid(net(x))\nl = -(y * «torch.log(p)» + (1 - y) * torch.log(1 - p))",
+    ):
+        assert BCE not in body(tmp_path, line, "log_of_zero")
+
+
+def test_a_module_is_not_called_a_second_time(tmp_path):
+    line = "p = torch.softmax(net(x), -1)\ny = «torch.log(p)»"
+    assert "torch.log(p.clamp(min=1e-8))" in body(tmp_path, line, "log_of_zero")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = «torch.log(1 - torch.exp(-x))»", "y = torch.log(-torch.expm1(-x))"),
+        ("y = «(1 - x.exp()).log()»", "y = (-torch.expm1(x)).log()"),
+        ("y = «torch.log(\n    torch.exp(a + b) - 1.0  # odds\n)»",
+         "y = torch.log(\n    torch.expm1(a + b)  # odds\n)"),
+    ],
+)  # fmt: skip
+def test_digits_that_cancel_in_a_logarithm(tmp_path, before, after):
+    assert body(tmp_path, before, "log_of_zero") == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = «x / (torch.exp(x) - 1)»", "y = x / torch.expm1(x)"),
+        ("y = «x / torch.log(1 + x)»", "y = x / torch.log1p(x)"),
+        ("y = «x / torch.log(1 - x * x)»", "y = x / torch.log1p(-(x * x))"),
+        ("f = lambda x: «torch.reciprocal(1 - torch.exp(x))»",
+         "f = lambda x: torch.reciprocal(-torch.expm1(x))"),
+    ],
+)  # fmt: skip
+def test_digits_that_cancel_in_a_divisor(tmp_path, before, after):
+    assert body(tmp_path, before, "division_by_zero", SIZES) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = torch.log(1 + «torch.exp(x)»)", "y = F.softplus(x)"),
+        ("y = («x.exp()» + 1).log().sum()", "y = F.softplus(x).sum()"),
+        ("y = torch.log1p(«torch.exp(a - b)»)", "y = F.softplus(a - b)"),
+        ("y = torch.log(«torch.exp(x)» - 1)", "y = x + torch.log(-torch.expm1(-x))"),
+    ],
+)  # fmt: skip
+def test_a_logarithm_around_an_exponential(tmp_path, before, after):
+    assert body(tmp_path, before, "exp_overflow") == after
 
 
 # -------------------------------------------------------------------------- roots, norms, powers
@@ -251,13 +342,59 @@ def test_ctc(tmp_path):
 # -------------------------------------------------------------------------- half precision, memory
 def test_half_precision(tmp_path):
     half = tensor(dtype="float16")
-    assert body(tmp_path, "h = «a + b»", "half_overflow", half) == (
+    assert body(tmp_path, "h = «a + b»", "half_overflow", half) == "h = a.float() + b.float()"
+    found = proposals(tmp_path, HEAD + "h = «a + b»", "half_overflow", half)
+    assert found["saturate_in_half"].endswith(
         "h = (a.float() + b.float()).clamp(-65504.0, 65504.0).to(torch.float16)"
     )
     assert body(tmp_path, "n = «m.half()»", "half_overflow", tensor()) == "n = m"
     assert body(tmp_path, "i = «(v + 1e-12).pow(-0.5)»", "eps_underflow", half) == (
         "i = (v + 1e-7).pow(-0.5)"
     )
+
+
+def test_a_product_is_scaled_before(tmp_path):
+    half = tensor(dtype="float16")
+    line = "s = «q @ k.transpose(-2, -1)» / math.sqrt(d)"
+    after = "s = (q / math.sqrt(d)) @ k.transpose(-2, -1)"
+    assert body(tmp_path, line, "half_overflow", half) == after
+    assert body(tmp_path, line, "float_overflow", step=0) == after
+    line = "s = «torch.bmm(q, k)» * self.scale + bias"
+    after = "s = torch.bmm((q * self.scale), k) + bias"
+    assert body(tmp_path, line, "half_overflow", half) == after
+
+
+def test_autocast_is_left_for_one_op(tmp_path):
+    half = tensor(dtype="float16")
+    lines = "with torch.autocast('cpu'):\n\th = (\n\t\t«a @ b»  # scores\n\t)\n"
+    assert body(tmp_path, lines, "half_overflow", half) == (
+        "with torch.autocast('cpu'):\n"
+        '\twith torch.autocast("cpu", enabled=False):\n'
+        "\t\th = (\n\t\ta.float() @ b.float()  # scores\n\t)\n"
+    )
+    lines = "# autocast\nh = «self.net.head(x)»\n"
+    case = case_of(tmp_path, HEAD + lines, "half_overflow", half)
+    assert propose.first(case) is None  # no product: a module of the user's is left alone
+    case.origin["op"] = "aten::addmm"
+    assert patched(case, propose.first(case)).endswith(
+        'with torch.autocast("cpu", enabled=False):\n    h = self.net.head(x.float())\n'
+    )
+
+
+def test_a_loss_scale(tmp_path):
+    found = body(tmp_path, "scale = «scale * 2»", "loss_scale_runaway")
+    assert found == "scale = (scale * 2).clamp(max=2.0**24)"
+    found = body(tmp_path, "if ok: «self.scale *= 2.0»  # grow", "loss_scale_runaway")
+    assert found == "if ok: self.scale = (self.scale * 2.0).clamp(max=2.0**24)  # grow"
+
+
+def test_values_that_are_equal(tmp_path):
+    apart = "A + torch.eye(*A.shape[-2:]) * torch.linspace(0.0, 1e-6, A.shape[-1], dtype=A.dtype)"
+    line, how = "w, v = «torch.linalg.eigh(A)»", {"phase": "backward"}
+    found = body(tmp_path, line, "degenerate_decomposition", **how)
+    assert found == f"w, v = torch.linalg.eigh({apart})"
+    found = body(tmp_path, "u, s, v = «A.svd()»", "degenerate_decomposition", **how)
+    assert found == f"u, s, v = ({apart}).svd()"
 
 
 def test_memory(tmp_path):
@@ -293,6 +430,32 @@ def test_a_lower_learning_rate(tmp_path):
     assert "rate = 0.05\n" in body(tmp_path, named, "learning_rate_divergence")
 
 
+def test_a_warm_up_instead(tmp_path):
+    found = proposals(tmp_path, HEAD + TRAIN, "learning_rate_divergence")["warm_up"]
+    assert found.removeprefix(HEAD) == (
+        "opt = torch.optim.SGD(m.parameters(), lr=1e-3, momentum=0.9)\n"
+        "warmup = torch.optim.lr_scheduler.LinearLR(opt, start_factor=0.01, total_iters=100)\n"
+        "for i in range(3):\n    loss = F.mse_loss(m(x), y)\n    loss.backward()\n"
+        "    opt.step()\n    warmup.step()\n"
+    )
+    method = (
+        "from torch.optim import Adam\r\nclass T:\r\n\tdef __init__(self):\r\n"
+        "\t\tself.opt = Adam(p, lr=0.1)  # best\r\n"
+        "\tdef fit(self):\r\n\t\tl = «f(x)»\r\n\t\tself.opt.step()"
+    )
+    found = proposals(tmp_path, method, "learning_rate_divergence")["warm_up"]
+    assert found.startswith("from torch.optim import Adam\r\nimport torch\r\nclass T:")
+    assert "# best\r\n\t\tself.warmup = torch.optim.lr_scheduler.LinearLR(self.opt, " in found
+    assert found.endswith("\t\tself.opt.step()\r\n\t\tself.warmup.step()")
+    scheduled = TRAIN + "s = torch.optim.lr_scheduler.StepLR(opt, 3)\n"
+    assert "warm_up" not in proposals(tmp_path, HEAD + scheduled, "learning_rate_divergence")
+
+
+def test_an_overflow_before_any_update_is_not_the_learning_rate(tmp_path):
+    case = case_of(tmp_path, HEAD + TRAIN, "float_overflow", step=0)
+    assert not any(c.changes_training for c in propose.candidates(case))
+
+
 def test_clipping_before_the_step(tmp_path):
     assert body(tmp_path, TRAIN, "exploding_gradients").endswith(
         "    torch.nn.utils.clip_grad_norm_("
@@ -319,6 +482,62 @@ def test_optimizers(tmp_path):
     library = "/site-packages/torch/optim/adam.py"
     found = body(tmp_path, lines, "optimizer_division_by_zero", library=library)
     assert found.startswith("opt = torch.optim.Adam(p, lr=0.1, eps=1e-8)\n")
+
+
+# -------------------------------------------------------------------------- inside a library
+LIBRARY = """\
+import torch
+
+class Scored:
+    def __init__(self, scale, shift=0.0):
+        self.scale = scale
+
+    def log_prob(self, value):
+        return value / self.scale
+
+def entropy(p, weight=None, *, eps=0.0):
+    logs = torch.log(p + eps)
+    return -(p * logs).sum()
+
+def angle(a, b):
+    cosine = a @ b
+    return torch.acos(cosine)
+"""
+
+
+def in_library(folder, line: str, code: str, cause: str, *inputs: dict, **more):
+    """A fault at `code` of the library, called by the marked expression."""
+    path = folder / "library.py"
+    path.write_text(LIBRARY)
+    text = LIBRARY[: LIBRARY.index(code)]
+    column = len(text) - text.rindex("\n") - 1
+    case = case_of(folder, HEAD + line, cause, *inputs, library=str(path), **more)
+    case.origin["library_site"] |= {
+        "line": text.count("\n") + 1, "end_line": text.count("\n") + 1, "code": code,
+        "col": column, "end_col": column + len(code),
+    }  # fmt: skip
+    return case
+
+
+def test_what_a_library_is_given(tmp_path):
+    case = in_library(tmp_path, "h = «entropy(q, eps=0.1)»", "torch.log(p + eps)", "log_of_zero")
+    assert propose.first(case) is None  # the guard is given already
+    case = in_library(tmp_path, "h = «lib.entropy(q)»", "torch.log(p + eps)", "log_of_zero")
+    assert patched(case, propose.first(case)) == HEAD + "h = lib.entropy(q, eps=1e-8)"
+    lines = "d = Scored(net(x), 1)\nl = «d.log_prob(y)».mean()"
+    case = in_library(tmp_path, lines, "value / self.scale", "division_by_zero", SIZES)
+    assert patched(case, propose.first(case)).removeprefix(HEAD) == (
+        "d = Scored(net(x).clamp(min=1e-8), 1)\nl = d.log_prob(y).mean()"
+    )
+
+
+def test_a_library_that_cannot_be_helped_is_named(tmp_path):
+    line = "t = «lib.angle(u, v)»"
+    case = in_library(tmp_path, line, "torch.acos(cosine)", "inverse_trig_domain")
+    assert propose.first(case) is None
+    told = propose.advice(case)
+    assert f"{tmp_path}/library.py:16, in `torch.acos(cosine)`" in told
+    assert "arguments with which `cosine` is inside -1 and 1" in told
 
 
 # -------------------------------------------------------------------------- order, and no patch

@@ -32,10 +32,14 @@ class Candidate:
 
 @dataclass
 class Comparison:
-    """Where (characters of the original file) and what to compare."""
+    """Where (characters of the original file) and what to compare.
+
+    alone   it stands for all of the patch: no other edit is made where it is measured
+    """
 
     path: str
     begin: int
     end: int
     original: str
     patched: str
+    alone: bool = False

@@ -13,6 +13,7 @@ from nanscope.fix import operation
 from nanscope.fix.operation import Operation
 from nanscope.fix.source_file import SourceFile
 
+ORDINARY = 1e-2  # values of this size need no smaller eps than those of order one
 NARROW = ("float16", "bfloat16")
 # Small beside values of order one, and its reciprocal still far from the end of the type.
 SMALL = {"float64": 1e-12, "float32": 1e-8, "float16": 1e-4, "bfloat16": 1e-6}
@@ -25,7 +26,10 @@ class Case:
     files: dict[str, SourceFile]  # by full path; more are read when a rewrite asks for them
     folder: str  # where the program was started: paths of the finding are relative to it
     main_file: str | None = None
-    tried: list[str] = field(default_factory=list)
+    given: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.given = bool(self.files)
 
     @property
     def cause(self) -> str:
@@ -34,6 +38,11 @@ class Case:
     @property
     def origin(self) -> dict:
         return self.finding["origin"]
+
+    @property
+    def is_other_text(self) -> bool:
+        """What ran is not the text on disk, nor one that we have put in its place."""
+        return bool(self.origin["site"].get("remark")) and not self.given
 
     @property
     def backward(self) -> bool:
@@ -104,7 +113,7 @@ class Case:
         """An eps for values like these: of the type, and not above their own scale."""
         base = SMALL[self.dtype]
         mean = abs(_number(tensor["mean"])) if tensor else 0.0
-        if self.dtype == "float16" or not 0 < mean < 1:
+        if self.dtype == "float16" or mean == 0 or mean >= ORDINARY:
             return base
         return max(10.0 ** round(math.log10(base * mean)), base * 1e-4)
 

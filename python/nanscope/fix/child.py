@@ -13,7 +13,7 @@ from nanscope import _core, attach, program
 from nanscope.children import Children, News
 from nanscope.errors import ChildStop, Stop
 from nanscope.fix import sandbox
-from nanscope.fix.overlay import Overlay
+from nanscope.fix.overlay import Overlay, write_over
 from nanscope.fix.probe import Probe
 from nanscope.fix.recorder import Recorder
 from nanscope.process_watch import Watch
@@ -88,6 +88,10 @@ class RepeatWatch(Watch):
         return adapter.finish(ending.status, ending.kind, self._not_watched(children), False, False)
 
 
+def _texts(told: dict[str, str]) -> dict[str, bytes]:
+    return {path: bytes.fromhex(data) for path, data in told.items()}
+
+
 def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         plan = json.load(file)
@@ -97,7 +101,8 @@ def main() -> None:
         except (sandbox.NotPossible, OSError) as error:
             print(f"nanscope: {error}", file=sys.stderr)
             sys.exit(NOT_STARTED)
-    overlay = Overlay({path: bytes.fromhex(data) for path, data in plan["overlay"].items()})
+        write_over(_texts(plan["written"]))
+    overlay = Overlay(_texts(plan["overlay"]))
     overlay.install()
     probe = Probe(plan["widens"], plan["second_order"])
     sys.modules["builtins"].__nanscope__ = probe

@@ -13,6 +13,7 @@ import tempfile
 from nanscope import _core
 from nanscope.ending import say, write_json
 
+NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
 ENDED_EARLY = "the program ended before it could be watched"
 NO_LIBCST = "nanscope fix needs LibCST: pip install 'nanscope[fix]'"
 FIXED, BAD_USAGE, FOUND, NO_FIX, NOT_STARTED = 0, 2, 3, 4, 125
@@ -191,6 +192,8 @@ class Fix:
                 verification["checks"] = [
                     f"{s.chosen.id}: {check}" for s in steps for check in s.judgement.checks
                 ]
+            if not self.runner.reaches_spawned:
+                verification["checks"].append(NOT_SPAWNED)
             if self.request.apply and not self._apply(fix):
                 return self._told(capture, fix, verification, FOUND)
             return self._told(capture, fix, verification, FIXED)
@@ -216,22 +219,9 @@ class Fix:
         return {**EMPTY, "status": status, "detail": detail, "checks": checks}
 
     def _fix_of(self, chosen: list) -> dict:
-        from nanscope.fix.diff import unified
-        from nanscope.stack import display_path
+        from nanscope.fix.told import fix_of
 
-        originals, files = self.search.originals, self.search.files
-        changed = {p: s for p, s in files.items() if s.text != originals[p].text}
-        names = {path: display_path(path) for path in changed}
-        diff = "".join(unified(names[p], originals[p].text, s.text) for p, s in changed.items())
-        return {
-            "id": "+".join(dict.fromkeys(c.id for c in chosen)),
-            "diff": diff,
-            "files": list(names.values()),
-            "explanation": " ".join(dict.fromkeys(_sentence(c.explanation) for c in chosen)),
-            "changes_training": any(c.changes_training for c in chosen),
-            "workaround": any(c.workaround for c in chosen),
-            "applied": False,
-        }
+        return fix_of(self.search.originals, self.search.files, chosen)
 
     def _apply(self, fix: dict) -> bool:
         from nanscope.fix import apply
@@ -268,7 +258,3 @@ EMPTY = {
     "detail": "",
     "checks": [],
 }
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -25,12 +25,27 @@ def patched(case_files: dict[str, SourceFile], candidate: Candidate) -> dict[str
 
 def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
     """The files with the patch and the calls that measure it."""
-    edits = list(candidate.edits)
     comparison = candidate.compare or _comparison(case, candidate)
     call = _compare_call(case, comparison) if comparison else None
     if call is not None:
-        inside = [e for e in edits if _is_inside(e, comparison)]
-        edits = [e for e in edits if e not in inside]
+        files = _with_calls(case, candidate, comparison, call)
+        if all(_is_python(source) for source in files.values()):
+            return files  # inside an f-string not every expression can stand
+    return _with_calls(case, candidate, comparison, None)
+
+
+def _is_python(source: SourceFile) -> bool:
+    try:
+        compile(source.data, source.path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _with_calls(case: Case, candidate: Candidate, comparison, call: str | None):
+    edits = list(candidate.edits)
+    if call is not None:
+        edits = [e for e in edits if not comparison.alone and not _is_inside(e, comparison)]
         edits.append(Edit(comparison.path, comparison.begin, comparison.end, call))
     else:
         edits = _with_ran(case, edits)
@@ -49,7 +64,7 @@ def _is_inside(edit: Edit, comparison: Comparison) -> bool:
 def _comparison(case: Case, candidate: Candidate) -> Comparison | None:
     """Of the failing expression, if all edits are inside it."""
     source, node = case.source, case.node
-    if node is None or candidate.fires or not candidate.is_value or _in_fstring(source, node):
+    if node is None or candidate.fires or not candidate.is_value:
         return None
     begin, end = source.span(node)
     if any(e.path != source.path or e.begin < begin or e.end > end for e in candidate.edits):

@@ -218,6 +218,10 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ".".join([node.value, *reversed(parts)])
 
 
+def is_one(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Integer | cst.Float) and float(node.value) == 1.0
+
+
 def is_called(source: SourceFile, node: cst.CSTNode, *names: str) -> bool:
     """A call of `torch.where`, `F.softmax`, ..., by the last part of its name."""
     operation = read(source, node) if isinstance(node, cst.Call) else None

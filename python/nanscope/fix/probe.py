@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MOST_COMPARISONS = 2000  # of one place in one run
+NEARLY = 1e-4  # the largest relative difference of values that count as kept
 FLOOR = 1e-3  # an element counts as at least this part of the largest, when it is compared
 
 
@@ -49,6 +50,9 @@ class Place:
         self.met = 0  # the original was not finite, or its gradient was not
         self.still_bad = 0  # the patched was not finite where the original was not
         self.largest_difference = 0.0
+        self.last_digit = 0.0  # of the narrow type that the patch widens
+        self.regained = 0  # elements whose digits the original had lost
+        self.lost_by_rounding = 0.0  # by how much, at most
         self.identical = True
         self.mismatch = ""
         self.gradient_lost = False
@@ -77,6 +81,13 @@ class Probe:
         place.ran += 1
         place.met += 1
 
+    @staticmethod
+    def without_autocast(value: Callable) -> object:
+        import torch
+
+        with torch.autocast("cpu", enabled=False):
+            return value()
+
     def compare(
         self, number: int, original: Callable, patched: Callable, value: Callable, *common: object
     ) -> object:
@@ -88,26 +99,33 @@ class Probe:
         with self._aside(place):
             before = original(*_copies(common))
             after = patched(*_copies(common))
-            self._measure(place, common, before, after)
+            exact = _Exact(original, common)
+            self._measure(place, common, before, after, exact)
         return value(*common)
 
     @contextmanager
     def _aside(self, place: Place) -> Iterator[None]:
-        """Nothing of it is seen by the watch, or changes the program's random numbers."""
+        """Nothing of it is seen by the watch, or changes the program's random numbers, or is
+        counted by a checkpoint around it, which counts what is saved.
+        """
         import torch
 
         state = torch.get_rng_state()
+        plainly = torch.autograd.graph.saved_tensors_hooks(_itself, _itself)
         try:
-            with unwatched(self.adapter):
+            with unwatched(self.adapter), plainly:
                 yield
         except Exception as error:
             place.fault = f"{type(error).__name__}: {error}"[:200]
         finally:
             torch.set_rng_state(state)
 
-    def _measure(self, place: Place, common, before, after) -> None:
+    def _measure(self, place: Place, common, before, after, exact: _Exact) -> None:
         import torch
 
+        if isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
+            self._measure_parts(place, common, before, after)
+            return
         if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
             place.fault = place.fault or "it is not a tensor"
             return
@@ -131,7 +149,8 @@ class Probe:
                     bad = bad | where.expand_as(bad)
                 except RuntimeError:
                     pass  # of another shape: its elements are not those of the result
-        self._difference(place, before.detach()[~bad], after.detach()[~bad])
+        exact.healthy = ~bad
+        self._difference(place, before.detach()[~bad], after.detach()[~bad], exact)
         for old, new in zip(*slopes, strict=True):
             if old is None or not bool((torch.isfinite(old) & (old != 0)).any()):
                 continue
@@ -139,6 +158,26 @@ class Probe:
                 place.gradient_lost = True
             else:
                 place.gradient_kept = True
+
+    def _measure_parts(self, place: Place, common, before, after) -> None:
+        """Of an op with several results. Where it fails, no part of it counts as healthy."""
+        import torch
+
+        pairs = list(zip(before, after, strict=True))
+        if not all(isinstance(part, torch.Tensor) for pair in pairs for part in pair):
+            place.fault = place.fault or "it is not a tensor"
+            return
+        place.compared += 1
+        slopes = _gradients(before[-1], common)
+        spoiled = [*before, *(g for g in slopes if g is not None)]
+        failed = not all(bool(torch.isfinite(part).all()) for part in spoiled)
+        place.met += failed
+        for old, new in pairs:
+            place.mismatch = place.mismatch or self._mismatch(old, new)
+            if not bool(torch.isfinite(new).all()):
+                place.still_bad += 1
+            elif not failed and old.shape == new.shape:
+                self._difference(place, old.detach(), new.detach())
 
     def _mismatch(self, before, after) -> str:
         if before.shape != after.shape:
@@ -151,9 +190,12 @@ class Probe:
         return ""
 
     @staticmethod
-    def _difference(place: Place, before, after) -> None:
+    def _difference(place: Place, before, after, exact: _Exact | None = None) -> None:
         import torch
 
+        if after.dtype != before.dtype:  # a wider type: what it would be in the narrow one
+            place.last_digit = torch.finfo(before.dtype).eps
+            after = after.to(before.dtype)
         if before.numel() == 0 or torch.equal(before, after):
             return
         place.identical = False
@@ -162,6 +204,8 @@ class Probe:
         scale = before.abs().clamp(min=float(before.abs().max()) * FLOOR)
         relative = ((after - before).abs() / scale).nan_to_num(nan=0.0, posinf=float("inf"))
         relative = relative.masked_fill(~torch.isfinite(after), float("inf"))
+        if exact is not None and float(relative.max()) > NEARLY:
+            relative = exact.excused(place, relative, after, scale)
         place.largest_difference = max(place.largest_difference, float(relative.max()))
 
     def told(self) -> dict[str, dict]:
@@ -171,6 +215,44 @@ class Probe:
             if place.largest_difference == float("inf"):
                 told[str(number)]["largest_difference"] = 1e300
         return told
+
+
+def _itself(tensor):
+    return tensor
+
+
+class _Exact:
+    """The original computed in float64: where it lost its digits by rounding, it is no measure."""
+
+    def __init__(self, original: Callable, common) -> None:
+        self.original = original
+        self.common = common
+        self.healthy = None
+
+    def excused(self, place: Place, relative, after, scale):
+        """Of elements that changed: the difference from the exact value, if that is small."""
+        import torch
+
+        try:
+            wide = self.original(*_wide(_copies(self.common)))
+            if wide.dtype != torch.float64 or wide.shape != self.healthy.shape:
+                return relative
+            from_exact = (after - wide.detach()[self.healthy]).abs() / scale
+        except Exception:
+            return relative  # it cannot be computed in another type
+        regained = (relative > NEARLY) & (from_exact <= NEARLY)
+        if bool(regained.any()):
+            place.regained += int(regained.sum())
+            place.lost_by_rounding = max(place.lost_by_rounding, float(relative[regained].max()))
+        return torch.where(regained, from_exact, relative)
+
+
+def _wide(values) -> list:
+    import torch
+
+    return [
+        v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v for v in values
+    ]
 
 
 def _copies(values) -> list:

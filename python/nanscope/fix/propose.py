@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.instrument import patched
 from nanscope.fix.rewrites import (
+    binary,
     constants,
     ctc,
     data,
@@ -16,36 +19,41 @@ from nanscope.fix.rewrites import (
     exponential,
     half,
     initialisation,
+    library,
     linear_algebra,
     logarithm,
     loss_modules,
+    loss_scale,
     memory,
     norms,
     optimizer,
     overflow,
+    precise,
     products,
     reductions,
     roots,
     softmax,
     training,
     trigonometry,
+    upcast,
     workaround,
 )
 
 # Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
 # that does not fit proposes nothing.
 RULES = {
-    "division_by_zero": (division, reductions, initialisation),
+    "division_by_zero": (precise, division, reductions, initialisation),
     "log_of_zero": (logarithm,),
     "log_of_negative": (logarithm,),
     "sqrt_of_negative": (roots, division, optimizer),
-    "sqrt_gradient_at_zero": (roots, norms),
+    "sqrt_gradient_at_zero": (precise, roots, norms),
     "norm_gradient_at_zero": (norms, roots),
     "pow_domain": (division, roots),
     "where_gradient_leak": (discarded, division, logarithm, roots, exponential, trigonometry),
-    "exp_overflow": (exponential,),
-    "float_overflow": (training, exponential, overflow),
-    "half_overflow": (half,),
+    "exp_overflow": (precise.of_overflow, exponential),
+    "float_overflow": (training, precise.of_overflow, exponential, upcast.scaled, overflow),
+    "half_overflow": (binary, half),
+    "loss_scale_runaway": (loss_scale,),
     "eps_underflow": (half.guard, roots, logarithm, division),
     "all_masked_softmax": (softmax,),
     "inf_minus_inf": (softmax, logarithm, constants),
@@ -64,23 +72,33 @@ RULES = {
 }
 ANY = (division, logarithm, roots, exponential, trigonometry, softmax, reductions, ctc, memory)
 ADVICE = {
-    "loss_scale_runaway": "Give the scaler a bound: it grew or shrank at every interval.",
+    "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "
+    "where.",
     "unwatched_kernel": "The kernel that made it could not be watched; look at what goes into it.",
 }
 
 
 def candidates(case: Case) -> list[Candidate]:
     """Best first; those that hide the fault last."""
-    found: list[Candidate] = []
+    return sorted(_sound_ones(case), key=lambda c: c.workaround)
+
+
+def first(case: Case) -> Candidate | None:
+    """The best, if it does not hide the fault."""
+    return next((c for c in _sound_ones(case) if not c.workaround), None)
+
+
+def _sound_ones(case: Case) -> Iterator[Candidate]:
+    if case.is_other_text:
+        return
     seen: set[tuple] = set()
-    for rule in (*RULES.get(case.cause, ANY), workaround):
+    for rule in (*RULES.get(case.cause, ANY), library, workaround):
         propose = getattr(rule, "propose", rule)
         for candidate in propose(case):
             key = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
             if key not in seen and is_sound(case, candidate):
                 seen.add(key)
-                found.append(candidate)
-    return sorted(found, key=lambda c: c.workaround)
+                yield candidate
 
 
 def is_sound(case: Case, candidate: Candidate) -> bool:
@@ -99,8 +117,6 @@ def advice(case: Case) -> str:
     """Where no patch fits: what to look at."""
     if case.cause in ADVICE:
         return ADVICE[case.cause]
-    library = case.origin["library_site"]
-    if library is not None:
-        place = f"{library['file']}:{library['line']}"
-        return f"It happens inside a library, at {place}; look at what is passed to it."
+    if case.origin["library_site"] is not None:
+        return library.advice(case)
     return f"`nanscope explain {case.cause}` tells what usually helps."

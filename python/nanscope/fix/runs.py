@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from nanscope.fix import child, copies, sandbox
+from nanscope.fix import child, copies, overlay, sandbox
 
 # Trackers of experiments are switched off in repeats: they would report runs that are none.
 REPEAT = {
@@ -78,20 +78,28 @@ class Runner:
         self,
         texts: dict[str, bytes],
         *,
+        plain: dict[str, bytes] | None = None,
         first: bool = False,
         last_step: int | None = None,
         stop_at_error: bool = False,
         widens: bool = False,
         second_order: bool = False,
     ) -> Run:
-        """`texts`: the files that are other than on disk. The first run speaks to the terminal."""
+        """`texts`: the files that are other than on disk, for this process; `plain`: the same
+        without our calls, for processes that it spawns. The first run speaks to the terminal.
+        """
         self.count += 1
+        plain = texts if plain is None else plain
         folder = self._copy() if self.copied and not self.protected else None
         if folder is not None:
-            texts = texts | {copies.moved(p, os.getcwd(), folder): d for p, d in texts.items()}
+            here = os.getcwd()
+            inside = {p: copies.moved(p, here, folder) for p in texts | plain}
+            overlay.write_over({inside[p]: d for p, d in plain.items() if inside[p] != p})
+            texts = texts | {inside[p]: data for p, data in texts.items()}
         plan, answer = self._plan(
             texts,
             folder,
+            written={} if folder is not None else plain,
             last_step=last_step,
             stop_at_error=stop_at_error,
             widens=widens,
@@ -139,7 +147,12 @@ class Runner:
         copies.copy(os.getcwd(), folder, self.exchange)
         return folder
 
-    def _plan(self, texts, folder, **how: object) -> tuple[str, str]:
+    @property
+    def reaches_spawned(self) -> bool:
+        """Whether processes that the program spawns see the patch, too."""
+        return self.protected or self.copied
+
+    def _plan(self, texts, folder, written, **how: object) -> tuple[str, str]:
         path = os.path.join(self.exchange, f"plan-{self.count}.json")
         answer = os.path.join(self.exchange, f"answer-{self.count}.json")
         target = self.target
@@ -153,6 +166,7 @@ class Runner:
             "exchange": self.exchange,
             "sandbox": self.protected,
             "overlay": {name: data.hex() for name, data in texts.items()},
+            "written": {name: data.hex() for name, data in written.items()},
             "answer": answer,
             "steps_after": self.steps_after,
             **how,

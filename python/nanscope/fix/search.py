@@ -61,8 +61,6 @@ class Search:
 
     def proposals(self, finding: dict) -> tuple[Case, list[Candidate]]:
         case = self.case(finding)
-        if case.origin["site"].get("remark") and not self.files:
-            return case, []  # the text that ran is not the text on disk
         found = propose.candidates(case)
         for path, source in case.files.items():
             self.originals.setdefault(path, source)
@@ -107,11 +105,12 @@ class Search:
         return (case, leading[1]) if leading is not None else None
 
     def _try(self, case: Case, candidate: Candidate, baseline: Run) -> Tried:
-        texts = {path: source.data for path, source in self.files.items()}
-        texts |= {p: s.data for p, s in instrument.measuring(case, candidate).items()}
+        measuring = instrument.measuring(case, candidate)
+        plain = self._texts() | _data(instrument.patched(case.files, candidate))
         run = self._repeat(
-            texts,
+            plain | _data(measuring),
             candidate.id,
+            plain=plain,
             last_step=self._limit(baseline),
             stop_at_error=True,
             widens=candidate.widens,
@@ -150,7 +149,7 @@ class Search:
         self.files |= instrument.patched(case.files, chosen.candidate)
 
     def _texts(self) -> dict[str, bytes]:
-        return {path: source.data for path, source in self.files.items()}
+        return _data(self.files)
 
     def _confirm(self, step: Step, baseline: Run) -> bool:
         """The very text that is proposed, without our measuring calls, once more."""
@@ -168,3 +167,7 @@ class Search:
             problem = f"without measuring, a fault was found: {run.error['cause']['sentence']}"
         step.judgement = Judgement("failed", problem, run.answer["steps"] if run.answer else 0)
         return False
+
+
+def _data(files: dict[str, SourceFile]) -> dict[str, bytes]:
+    return {path: source.data for path, source in files.items()}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.instrument import COMPARED
+from nanscope.fix.probe import NEARLY
 from nanscope.fix.runs import Run
 
-NEARLY = 1e-4  # the largest relative difference of values that count as kept
 ABSURD = 1e6  # a loss so many times the largest healthy one is none
 FIRST = 3
 
@@ -137,10 +137,11 @@ class _Judge:
             return _failed(place["mismatch"])
         if place["still_bad"]:
             return _failed("the patched expression is not finite either")
-        if place["largest_difference"] > NEARLY:
+        nearly = self._nearly()
+        if place["largest_difference"] > nearly:
             return _failed(
                 "values that were healthy changed by a relative "
-                f"{place['largest_difference']:.1e}, above {NEARLY:.0e}"
+                f"{place['largest_difference']:.1e}, above {nearly:.0e}"
             )
         if place["gradient_lost"] and not place["gradient_kept"]:
             return _failed("gradients that were not zero became zero")
@@ -150,7 +151,16 @@ class _Judge:
             self.checks.append(
                 f"healthy values differ by a relative {place['largest_difference']:.1e} at most"
             )
+        if place["regained"]:
+            self.checks.append(
+                f"{_plural(place['regained'], 'value')} had lost digits by rounding (a relative "
+                f"{place['lost_by_rounding']:.1e} at most) and now agree with the same in float64"
+            )
         return None
+
+    def _nearly(self) -> float:
+        """Where a type is widened, one unit in the last place of the narrow one is rounding."""
+        return max(NEARLY, self.place["last_digit"] if self.place else 0.0)
 
     # ---------------------------------------------------------------- (e)
     def _losses(self) -> Judgement | None:
@@ -161,7 +171,7 @@ class _Judge:
             return None
         differences = [_relative(a, b) for a, b in pairs]
         worst = max(differences)
-        self.losses_same = worst <= NEARLY
+        self.losses_same = worst <= self._nearly()
         if not self.losses_same:
             step = differences.index(worst)
             return _failed(

@@ -9,7 +9,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import LARGEST, NARROW, Case, written
 from nanscope.fix.operation import argument, primary
-from nanscope.fix.rewrites import division
+from nanscope.fix.rewrites import division, upcast
 from nanscope.fix.rewrites.scope import names_in
 from nanscope.fix.source_file import Edit
 
@@ -18,11 +18,13 @@ CASTS = {"half", "to", "type", "bfloat16"}
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    """half_overflow: the op in float32, and the result kept inside the narrow type."""
+    """half_overflow: less before the product, the op in float32, or kept inside the narrow type."""
     operation = case.operation
     if operation is None or not operation.operands or operation.in_place:
         return
     source = case.source
+    yield from upcast.tempered(case, operation)
+    yield from upcast.in_float32(case, operation)
     if operation.name in CASTS and operation.form == "method":
         begin = source.whole_span(operation.operands[0])[1]
         yield Candidate(
@@ -32,6 +34,8 @@ def propose(case: Case) -> Iterator[Candidate]:
             widens=True,
         )
         return
+    if not upcast.is_of_torch(operation):
+        return
     narrow = case.dtype if case.dtype in NARROW else "float16"
     bound = written(LARGEST[narrow]) if narrow == "float16" else "3.3e38"
     if operation.name in ("sum", "mean", "prod", "var", "std", "norm"):
@@ -40,7 +44,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     else:
         edits = [
             source.edit(node, f"{primary(source, node)}.float()")
-            for node in _tensors(case, operation.operands)
+            for node in upcast.tensors(operation)
         ]
     begin, end = source.span(operation.node)
     before, after = (
@@ -55,12 +59,6 @@ def propose(case: Case) -> Iterator[Candidate]:
         f"the result does not fit {narrow}: it is computed in float32 and kept in range.",
         [*edits, Edit(source.path, end, end, after + cast)],
     )
-
-
-def _tensors(case: Case, operands: list) -> list:
-    """Operands that are no numbers."""
-    numbers = cst.Integer | cst.Float | cst.UnaryOperation
-    return [node for node in operands if not isinstance(node, numbers)]
 
 
 def guard(case: Case) -> Iterator[Candidate]:

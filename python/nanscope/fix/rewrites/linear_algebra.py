@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
-from nanscope.fix.operation import primary
+from nanscope.fix.operation import alone, primary
 
 NAMES = {"inv", "inverse", "cholesky", "solve", "logdet", "slogdet", "det", "eigh", "svd"}
+SPREAD = {"float64": ("1e-10", "1e-8", "1e-6"), "float32": ("1e-6", "1e-5")}
 JITTER = {"float64": "1e-10", "float32": "1e-6"}
 
 
@@ -19,9 +22,25 @@ def propose(case: Case) -> Iterator[Candidate]:
     matrix = operation.operands[0]
     inner = primary(case.source, matrix)
     jitter = JITTER.get(case.dtype, "1e-6")
+    if case.cause == "degenerate_decomposition":
+        yield from _spread(case, matrix, inner)
+        return
     code = f"{inner} + {jitter} * torch.eye({inner}.shape[-1], dtype={inner}.dtype)"
     yield Candidate(
         "jitter_on_diagonal",
         "the matrix is singular: a small number is added to its diagonal.",
-        [case.source.edit(matrix, code)],
+        [case.source.edit(matrix, alone(case.source, matrix, code))],
     )
+
+
+def _spread(case: Case, matrix: cst.BaseExpression, inner: str) -> Iterator[Candidate]:
+    """Equal eigenvalues have no slope of their vectors: they are moved apart by a little."""
+    for little in SPREAD.get(case.dtype, SPREAD["float32"]):
+        steps = f"torch.linspace(0.0, {little}, {inner}.shape[-1], dtype={inner}.dtype)"
+        code = f"{inner} + torch.eye(*{inner}.shape[-2:]) * {steps}"
+        yield Candidate(
+            "separate_values",
+            "values that are equal have vectors without a slope: they are moved apart by "
+            f"{little} at most.",
+            [case.source.edit(matrix, alone(case.source, matrix, code))],
+        )

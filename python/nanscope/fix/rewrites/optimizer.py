@@ -8,13 +8,13 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
-from nanscope.fix.rewrites import training
+from nanscope.fix.rewrites.scope import optimizers
 
 
 def propose(case: Case) -> Iterator[Candidate]:
     if not (case.origin["library_site"] or {}).get("file", "").endswith(".py"):
         return
-    for source, made in training.optimizers(case):
+    for source, made in optimizers(case):
         eps = made.keywords.get("eps")
         if isinstance(eps, cst.Float | cst.Integer) and float(eps.value) < 1e-8:
             yield Candidate(

@@ -8,29 +8,18 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, dotted, is_module, read
-from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
+from nanscope.fix.operation import Operation, dotted, is_module
+from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
+from nanscope.fix.rewrites.warm_up import warm_up
 from nanscope.fix.source_file import Edit, SourceFile
-
-DEFAULT_RATE = {"SGD": 1e-3, "Adam": 1e-3, "AdamW": 1e-3, "RMSprop": 1e-2, "Adagrad": 1e-2}
-OPTIMIZERS = {
-    *DEFAULT_RATE, "Adamax", "NAdam", "RAdam", "Adadelta", "ASGD", "Rprop", "LBFGS", "SparseAdam",
-}  # fmt: skip
 
 
 def propose(case: Case) -> Iterator[Candidate]:
+    if case.cause == "float_overflow" and case.origin["step"] == 0:
+        return  # no update has been made yet
     exploding = case.cause == "exploding_gradients"
-    lower, clipped = list(_lower_rates(case)), list(_clipping(case))
-    yield from (*clipped, *lower) if exploding else (*lower, *clipped)
-
-
-def optimizers(case: Case) -> Iterator[tuple[SourceFile, Operation]]:
-    """Where the program makes its optimizers."""
-    for source in case.sources:
-        for node in source.nodes():
-            made = read(source, node) if isinstance(node, cst.Call) else None
-            if made is not None and made.form == "function" and made.name in OPTIMIZERS:
-                yield source, made
+    lower, clipped, slower = list(_lower_rates(case)), list(_clipping(case)), list(warm_up(case))
+    yield from (*clipped, *lower) if exploding else (*lower[:2], *slower, *lower[2:], *clipped)
 
 
 def _lower_rates(case: Case) -> Iterator[Candidate]:

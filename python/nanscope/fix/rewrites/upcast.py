@@ -1,0 +1,124 @@
+"""An operation that half precision cannot hold: scaled before, or done in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate, Comparison
+from nanscope.fix.case import Case
+from nanscope.fix.operation import Operation, dotted, is_module, primary
+from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
+from nanscope.fix.source_file import Edit, apply
+
+# Autocast does these in the narrow type, whatever the type of their inputs.
+RECAST = {
+    "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "linear", "conv1d", "conv2d", "conv3d",
+    "scaled_dot_product_attention",
+}  # fmt: skip
+RECAST_OPS = {"mm", "addmm", "bmm", "baddbmm", "linear", "convolution", "matmul", "einsum"}
+METHODS = RECAST | {
+    "add", "cumsum", "div", "dot", "exp", "mean", "mul", "norm", "pow", "prod", "square", "std",
+    "sub", "sum", "var",
+}  # fmt: skip
+PRODUCTS = ("matmul", "mm", "bmm")
+CASTS = ("half", "to", "type", "bfloat16")
+
+
+def tensors(operation: Operation) -> list[cst.BaseExpression]:
+    """Operands that are no numbers; of a module of the user's, what it is called with."""
+    numbers = cst.Integer | cst.Float | cst.UnaryOperation
+    operands = operation.operands
+    if operation.form == "method" and not is_of_torch(operation):
+        operands = operands[1:]
+    return [node for node in operands if not isinstance(node, numbers)]
+
+
+def is_of_torch(operation: Operation) -> bool:
+    """`x.sum()`, `torch.sum(x)`, `x + y`; not `self.net(x)`, as far as names tell."""
+    if operation.form == "method":
+        return operation.name in METHODS
+    return operation.form != "function" or is_module(operation.source, operation.node.func)
+
+
+def tempered(case: Case, operation: Operation) -> Iterator[Candidate]:
+    """`q @ k / s`: the product overflows before it is scaled; `(q / s) @ k` does not."""
+    source, node = case.source, operation.node
+    scaled = source.parent(node)
+    if operation.name not in PRODUCTS or len(operation.operands) != 2:
+        return
+    if not isinstance(scaled, cst.BinaryOperation) or scaled.left is not node:
+        return
+    if not isinstance(scaled.operator, cst.Divide | cst.Multiply) or not _is_scale(scaled.right):
+        return
+    sign = "/" if isinstance(scaled.operator, cst.Divide) else "*"
+    first = operation.operands[0]
+    scale = source.code(scaled.right)
+    begin, end = source.span(node)
+    text = f"({primary(source, first)} {sign} {scale})"
+    a, b = source.whole_span(first)
+    product = apply(source.text[begin:end], [Edit(source.path, a - begin, b - begin, text)])
+    if source.parent(scaled) is not None and operation.form == "binary" and scaled.lpar:
+        product = f"({product})"
+    yield Candidate(
+        "scale_before_product",
+        "the product does not fit the type before it is scaled: one side is scaled first.",
+        [source.edit(scaled, product)],
+        compare=Comparison(source.path, *source.whole_span(scaled), source.code(scaled), product),
+    )
+
+
+def scaled(case: Case) -> Iterator[Candidate]:
+    """In wider types the same: the scale goes in first."""
+    if case.operation is not None:
+        yield from tempered(case, case.operation)
+
+
+def _is_scale(node: cst.BaseExpression) -> bool:
+    """A number, a name, or math.sqrt of something: no tensor that would have to fit."""
+    if isinstance(node, cst.Integer | cst.Float | cst.Name | cst.Attribute):
+        return True
+    return isinstance(node, cst.Call) and dotted(node.func) in ("math.sqrt", "sqrt", "np.sqrt")
+
+
+def in_float32(case: Case, operation: Operation) -> Iterator[Candidate]:
+    """The operands cast; where autocast would cast them back, without it."""
+    if operation.name in CASTS or operation.form == "augmented":
+        return
+    source = case.source
+    edits = [
+        Edit(source.path, *source.whole_span(node), f"{primary(source, node)}.float()")
+        for node in tensors(operation)
+    ]
+    is_recast = _is_recast(case, operation)
+    if not edits or not (is_of_torch(operation) or is_recast):
+        return
+    if not is_recast:
+        why = "the result does not fit the narrow type: it is computed, and kept, in float32."
+        yield Candidate("upcast", why, edits, widens=True)
+        return
+    statement = statement_of(source, operation.node)
+    if statement is None or not starts_line(source, statement):
+        return
+    begin = source.span(statement)[0]
+    indent = indentation(source, statement)
+    step = "\t" if indent.startswith("\t") else "    "
+    head = f'with torch.autocast("cpu", enabled=False):{source.newline}{indent}{step}'
+    a, b = source.span(operation.node)
+    inside = [Edit(e.path, e.begin - a, e.end - a, e.text) for e in edits]
+    wide = apply(source.text[a:b], inside)
+    patched = f"__nanscope__.without_autocast(lambda: {wide})"
+    yield Candidate(
+        "without_autocast",
+        "the result does not fit the narrow type of autocast: this op is done in float32.",
+        [Edit(source.path, begin, begin, head), *edits],
+        widens=True,
+        compare=Comparison(source.path, a, b, source.text[a:b], patched, alone=True),
+    )
+
+
+def _is_recast(case: Case, operation: Operation) -> bool:
+    is_used = any("autocast" in source.text for source in case.sources)
+    op = case.origin.get("op", "").rpartition("::")[2]
+    return is_used and (operation.name in RECAST or op in RECAST_OPS)

@@ -1,0 +1,68 @@
+"""A learning rate that is right later, and too large for the first steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.imports import torch
+from nanscope.fix.operation import dotted
+from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
+from nanscope.fix.source_file import Edit, SourceFile
+
+STEPS = 100
+
+
+def warm_up(case: Case) -> Iterator[Candidate]:
+    """A scheduler behind the optimizer, stepped behind its step; unless there is a schedule."""
+    if any("lr_scheduler" in source.text for source in case.sources):
+        return
+    for source, made in optimizers(case):
+        statement, parent = statement_of(source, made.node), source.parent(made.node)
+        if not isinstance(parent, cst.Assign) or not _stands_alone(source, statement):
+            continue
+        name = dotted(parent.targets[0].target)
+        steps = list(_steps(source, name))
+        if not name or not steps:
+            continue
+        owner, _, _ = name.rpartition(".")
+        word = "warmup" if "warmup" not in source.text else "lr_warmup"
+        warmup = f"{owner}.{word}" if owner else word
+        module, imports = torch(source)
+        schedule = (
+            f"{warmup} = {module}.optim.lr_scheduler.LinearLR("
+            f"{name}, start_factor=0.01, total_iters={STEPS})"
+        )
+        edits = [*imports, _below(source, statement, schedule)]
+        edits += [_below(source, step, f"{warmup}.step()") for step in steps]
+        yield Candidate(
+            "warm_up",
+            f"the first updates are too large: the learning rate grows over {STEPS} steps.",
+            edits,
+            changes_training=True,
+        )
+
+
+def _steps(source: SourceFile, name: str) -> Iterator[cst.SimpleStatementLine]:
+    for node in source.nodes():
+        if isinstance(node, cst.Call) and dotted(node.func) == f"{name}.step":
+            statement = statement_of(source, node)
+            if _stands_alone(source, statement):
+                yield statement
+
+
+def _stands_alone(source: SourceFile, statement: cst.SimpleStatementLine | None) -> bool:
+    return statement is not None and len(statement.body) == 1 and starts_line(source, statement)
+
+
+def _below(source: SourceFile, statement: cst.CSTNode, line: str) -> Edit:
+    """A line of its own behind the statement, and behind a comment that stands there."""
+    end = source.span(statement)[1]
+    stop = source.starts[source.line_of(end)] if source.line_of(end) < len(source.starts) else None
+    tail = source.text[end:stop] if stop is not None else source.text[end:]
+    place = end + len(tail.rstrip("\r\n"))
+    text = f"{source.newline}{indentation(source, statement)}{line}"
+    return Edit(source.path, place, place, text)
