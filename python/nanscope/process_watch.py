@@ -160,7 +160,7 @@ class Watch:
             time.sleep(0.1)
 
     def _judge(self, ending: Ending, raised: Raised | None) -> int | None:
-        from nanscope import held, proposal
+        from nanscope import held
 
         adapter = self.adapter
         if adapter is None:
@@ -183,7 +183,8 @@ class Watch:
         told = self.finish(ending.status if status is None else status, ending.kind, children)
         if self.sentinel is not None:
             self.sentinel.judged(told, raised)
-        proposal.add_to(told, self.settings)
+        if found:
+            self._propose(told)
         self._tell(told, ending, children)
         write_json(self.settings.json, told["json"])
         return status
@@ -194,18 +195,22 @@ class Watch:
 
     def _judge_looks(self, ending: Ending, raised: Raised | None) -> int | None:
         """The program was looked at once a step; a replay may have an answer."""
-        from nanscope import proposal
-
         children = self.news.read() if self.news is not None else []
         told = self.sentinel.at_end(ending, raised)
         found = bool(children) or (told is not None and told["error"])
         status = ERROR_FOUND if found and not self.settings.is_child else None
         if told is None:
             told = self.finish(ending.status if status is None else status, ending.kind, children)
-        proposal.add_to(told, self.settings)
+        if found:
+            self._propose(told)
         self._tell(told, ending, children)
         write_json(self.settings.json, told["json"])
         return status
+
+    def _propose(self, told: dict) -> None:
+        from nanscope import proposal  # its imports are not for a program that had no error
+
+        proposal.add_to(told, self.settings)
 
     def _error_found(self) -> bool:
         answered = self.sentinel is not None and self.sentinel.error_found()
