@@ -127,28 +127,39 @@ bool is_left_out(const Hook& hook) {
   return hook.rule != ScanRule::kScan && hook.rule != ScanRule::kBounded;
 }
 
-// A look at so little costs no more than a proof.
+// A look at so little costs less than a proof.
 constexpr std::size_t kSmall = 4 << 10;
 
-// The ceiling of a result: proved, or found by a scan, or unknown where rule V holds.
-int ceiling_of_result(const Hook& hook, const Call& call, const c10::TensorImpl& output, int number,
-                      Counters& counters, Look& look) {
-  const bool passed = passes(hook, call, output);
-  const std::size_t bytes = output.numel() * output.itemsize();
-  if (passed || bytes > kSmall || __builtin_expect(proofs.checked, 0)) {
-    const int proved =
-        proved_ceiling(hook, call, number, c10::typeMetaToScalarType(output.dtype()));
-    if (proved != kNoCeiling) return proved;
-  }
-  if (passed) return kNoCeiling;
-  if (bytes > kSmall && is_left_out(hook) && hook.has_scalars && has_nonfinite_number(hook, call)) {
-    look.suspect = true;  // declared: what is made of it is looked at there
-    return kNoCeiling;
-  }
-  counters.bytes += bytes;
+Extent scanned(const c10::TensorImpl& output, Look& look) {
   const int found = ceiling_of(output);
   look.bad |= found == kNoCeiling;
-  return found;
+  return {found, Sign::kAny};
+}
+
+// What is known of a result: proved, or found by a scan, or nothing where rule V holds.
+Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& result, int number,
+                        Counters& counters, Look& look) {
+  const c10::TensorImpl& output = *result.unsafeGetTensorImpl();
+  const std::size_t bytes = output.numel() * output.itemsize();
+  const bool passed = passes(hook, call, output);
+  if (bytes <= kSmall && __builtin_expect(!proofs.checked, 1)) {
+    if (passed) return {ceiling_of(output), Sign::kAny};
+    counters.bytes += bytes;
+    return scanned(output, look);
+  }
+  const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
+  Extent extent{proved_ceiling(hook, call, number, type), Sign::kAny};
+  if (extent.ceiling == kNoCeiling && !passed) {
+    if (is_left_out(hook) && hook.has_scalars && has_nonfinite_number(hook, call)) {
+      look.suspect = true;  // declared: what is made of it is looked at there
+    } else {
+      counters.bytes += bytes;
+      extent = scanned(output, look);
+    }
+  }
+  if (hook.sign_rule != nullptr) extent.sign = proved_sign(hook, call);
+  if (__builtin_expect(proofs.checked, 0)) check_proof(hook, result, extent);
+  return extent;
 }
 
 void remember_written(const Hook& hook, const c10::TensorImpl& impl, Extent extent) {
@@ -198,10 +209,7 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  const Extent extent{ceiling_of_result(hook, call, impl, number, counters, look),
-                      hook.sign_rule == nullptr ? Sign::kAny : proved_sign(hook, call)};
-  if (__builtin_expect(proofs.checked, 0)) check_proof(hook, output, extent);
-  remember_written(hook, impl, extent);
+  remember_written(hook, impl, extent_of_result(hook, call, output, number, counters, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
