@@ -9,7 +9,8 @@
 // is scanned, and what follows has an exact ceiling again.
 //
 // A ceiling holds for a whole storage. It is unknown for memory of somebody else (NumPy, shared
-// memory), for storages the ledger knows, and for what an unwatched hand may have written. Rules
+// memory), for storages the ledger knows, and for what an unwatched hand may have written; where
+// no hook tells of that hand, three elements of each operand are asked. Rules
 // hold for real types and dense layouts; they bound every number on the way too, not the result
 // alone. Ops that divide by a tensor or take a logarithm have none: they are scanned. Where all
 // numbers of a storage have one sign that is kept too: an optimizer's squares have roots, and the

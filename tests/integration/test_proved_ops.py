@@ -5,6 +5,8 @@ All tensors are above the size below which everything is scanned.
 
 from __future__ import annotations
 
+import ctypes
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -12,6 +14,8 @@ import torch.nn.functional as F
 import nanscope
 
 SIDE = 64
+OUTSIDE = torch.zeros(SIDE, SIDE)
+ADDRESS = OUTSIDE.data_ptr()  # before any watch: no hook tells of it
 
 
 def numbers() -> dict[str, torch.Tensor]:
@@ -110,7 +114,14 @@ def through_statistics() -> torch.Tensor:
     return mean * mean
 
 
+def through_an_unwatched_hand() -> torch.Tensor:
+    OUTSIDE.zero_()
+    ctypes.memset(ADDRESS, 0x7F, OUTSIDE.nbytes)  # 3.4e38
+    return OUTSIDE + OUTSIDE
+
+
 HIDDEN = {
+    through_an_unwatched_hand: "add",
     through_integers: "add",
     through_numpy: "add",
     through_a_row: "add",
