@@ -157,7 +157,7 @@ Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& re
       extent = scanned(output, look);
     }
   }
-  if (hook.sign_rule != nullptr) extent.sign = proved_sign(hook, call);
+  if (hook.sign_rule != nullptr && !c10::isComplexType(type)) extent.sign = proved_sign(hook, call);
   if (__builtin_expect(proofs.checked, 0)) check_proof(hook, result, extent);
   return extent;
 }
