@@ -65,24 +65,16 @@ std::vector<NumberArgument> numbers_of(const Hook& hook, const Call& call) {
   return numbers;
 }
 
-bool has_nonfinite_number(const Hook& hook, const Call& call) {
-  bool found = false;
-  each_number(hook, call, [&](std::size_t, double value) { found |= !std::isfinite(value); });
-  return found;
-}
-
 double largest_number(const Hook& hook, const Call& call) {
   double most = 0;
   each_number(hook, call, [&](std::size_t, double value) {
-    if (!(std::fabs(value) <= most)) most = std::fabs(value);
+    if (std::isnan(value) || std::fabs(value) > most) most = std::fabs(value);
   });
   return most;
 }
 
-bool has_number_above(const Hook& hook, const Call& call, double limit) {
-  bool found = false;
-  each_number(hook, call, [&](std::size_t, double value) { found |= std::fabs(value) > limit; });
-  return found;
+bool has_nonfinite_number(const Hook& hook, const Call& call) {
+  return !std::isfinite(largest_number(hook, call));
 }
 
 std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call) {

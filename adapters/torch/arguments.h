@@ -141,10 +141,9 @@ struct NumberArgument {
   double value;
 };
 [[nodiscard]] std::vector<NumberArgument> numbers_of(const Hook& hook, const Call& call);
-[[nodiscard]] bool has_nonfinite_number(const Hook& hook, const Call& call);
-// By magnitude; NaN or Inf if one is.
+// By magnitude; NaN if one is.
 [[nodiscard]] double largest_number(const Hook& hook, const Call& call);
-[[nodiscard]] bool has_number_above(const Hook& hook, const Call& call, double limit);
+[[nodiscard]] bool has_nonfinite_number(const Hook& hook, const Call& call);
 // Dimensions named by an argument called `dim` (or `normalized_shape` and kin are not dims).
 [[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call);
 [[nodiscard]] std::optional<bool> flag_of(const Hook& hook, const Call& call,

@@ -73,7 +73,7 @@ bool fits(const Hook& hook, const Call& call, c10::ScalarType type) {
     // The size of a complex number may not fit its own type: abs(3e38 + 3e38i).
     if (from != type) fitting &= !c10::isComplexType(from) && !may_round_to_infinity(from, type);
   });
-  return fitting && !(hook.has_scalars && has_number_above(hook, call, largest_of(dtype_of(type))));
+  return fitting && !(hook.has_scalars && largest_number(hook, call) > largest_of(dtype_of(type)));
 }
 
 // A watched op wrote it, and the ledger knows of nothing bad in it. Never said of memory that

@@ -49,6 +49,8 @@ OVERFLOWS = {
     "F.leaky_relu(-far, 1e20)": "leaky_relu",
     "x.double().mul(1e308).mul(100)": "mul",
     "x.half().mul(60000)": "mul",
+    "x.clamp(float('nan'), 5.0)": "clamp",
+    "torch.clamp(x, min=float('-inf'), max=float('nan'))": "clamp",
     "x.abs_().mul_(0.9).addcmul_(far, far, value=0.1)": "addcmul_",
 }
 
