@@ -14,6 +14,8 @@
 #include "ceiling_rule.h"
 #include "hit.h"
 #include "nodes.h"
+#include "proofs.h"
+#include "sign_rule.h"
 #include "ticks.h"
 #include "watcher.h"
 

@@ -3,44 +3,15 @@
 #include <torch/csrc/autograd/function.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "arguments.h"
-#include "scan/finite.h"
-#include "scan/statistics.h"
-#include "tensors.h"
-#include "watcher.h"
+#include "operands.h"
+#include "scan_rule.h"
 
 namespace nanscope::torch_adapter {
 namespace {
-
-// A hand that nobody watches (an extension that was given zeros to fill) may have written since:
-// three elements are asked. They need not tell, but mostly do.
-bool looks_like(const c10::TensorImpl& impl, int ceiling) {
-  if (sight_of(impl) != Sight::kWatched || !impl.is_non_overlapping_and_dense()) return true;
-  constexpr int kLeast = -1022;  // what a scan says of a float64 zero
-  const auto* data = static_cast<const std::byte*>(data_of(impl));
-  const auto width = static_cast<std::int64_t>(impl.itemsize());
-  const DType dtype = dtype_of(c10::typeMetaToScalarType(impl.dtype()));
-  for (const std::int64_t at : {std::int64_t{0}, impl.numel() / 2, impl.numel() - 1}) {
-    if (nanscope::ceiling_of(data + at * width, impl.itemsize(), dtype) >
-        std::max(ceiling, kLeast) + 1)
-      return false;
-  }
-  return true;
-}
-
-int ceiling_of_number(double number) {
-  if (!std::isfinite(number)) return kNoCeiling;
-  int exponent = 0;
-  const double digits = std::fabs(std::frexp(number, &exponent));
-  if (digits == 0) return kAllZero;
-  return digits == 0.5 ? exponent - 1 : exponent;
-}
 
 // Far enough below the largest number that no detour of a kernel (a convolution's transforms make
 // its numbers up to 2^15 times larger on the way) reaches it.
@@ -57,163 +28,6 @@ int highest_believed(c10::ScalarType type) {
       return -kNoCeiling * 100;
   }
 }
-
-// Weights and an optimizer's state live long, and every later proof stands on them.
-constexpr int kHighestOfUpdated = 8;
-
-}  // namespace
-
-// The arguments of one call, as ceilings.
-class Operands {
- public:
-  Operands(const Hook& hook, const Call& call, int output)
-      : output(output), hook_(hook), call_(call) {}
-
-  const int output;      // which result is asked about
-  bool updates = false;  // memory whose ceiling is low, and shall stay so
-
-  // Whether something that was asked for has no ceiling: then nothing is proved.
-  [[nodiscard]] bool lacks_one() const { return lacks_one_; }
-  // An absent tensor adds nothing.
-  int operator[](std::size_t argument) const {
-    const at::Tensor* tensor = tensor_at(argument);
-    return tensor == nullptr ? kAllZero : noted(known_extent(*tensor).ceiling);
-  }
-  Sign sign(std::size_t argument) const {
-    const at::Tensor* tensor = tensor_at(argument);
-    return tensor == nullptr ? Sign::kAny : known_extent(*tensor).sign;
-  }
-  bool same(std::size_t one, std::size_t other) const {
-    const at::Tensor* first = tensor_at(one);
-    const at::Tensor* second = tensor_at(other);
-    return first != nullptr && second != nullptr && is_same_memory(*first, *second);
-  }
-  // The only element; NaN if there are more.
-  double element(std::size_t argument) const {
-    const at::Tensor* tensor = tensor_at(argument);
-    if (tensor == nullptr || tensor->numel() != 1 ||
-        sight_of(*tensor->unsafeGetTensorImpl()) != Sight::kWatched)
-      return NAN;
-    return value_at(OwnedView(*tensor).view(), std::vector<std::int64_t>(tensor->dim(), 0)).real;
-  }
-  // What a sum over the dimensions in a list of sizes adds.
-  int terms_in(std::size_t argument) const {
-    if (hook_.arguments[argument].kind != SlotKind::kIntList) return terms(0);
-    std::int64_t count = 1;
-    for (const std::int64_t size : by_value<at::IntArrayRef>(call_.arguments[argument]))
-      count *= size;
-    return terms_of(count);
-  }
-  // Scanned, if the ceiling is above what is `enough`: the exact one serves others after this call.
-  int exact(std::size_t argument, int enough) const {
-    const int loose = (*this)[argument];
-    if (loose <= enough || loose >= kNoCeiling) return loose;
-    const c10::TensorImpl& impl = *tensor_at(argument)->unsafeGetTensorImpl();
-    if (sight_of(impl) != Sight::kWatched) return loose;
-    this_thread().counters.bytes += impl.numel() * impl.itemsize();
-    const int found = ceiling_of(impl);
-    if (found < kNoCeiling && fills_its_storage(impl)) {
-      const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
-      const Sign sign = known_extent(*tensor_at(argument)).sign;
-      Watcher::get().mark_made(storage_of(impl), type, {found, sign});
-    }
-    return noted(found);
-  }
-  // What goes into an update.
-  int other(std::size_t argument) const {
-    return updates ? exact(argument, kHighestOfUpdated - 1) : (*this)[argument];
-  }
-  // For products of several: never below one, so that a product of fewer is bounded too. An
-  // absent weight is one.
-  int factor(std::size_t argument) const { return std::max((*this)[argument], 0); }
-  // What a sum over all elements of an argument adds to their ceiling.
-  int terms(std::size_t argument) const {
-    const at::Tensor* tensor = tensor_at(argument);
-    return tensor == nullptr ? 0 : terms_of(tensor->numel());
-  }
-  // The same for a sum along one dimension, and for one over all the others.
-  int terms_along(std::size_t argument, std::int64_t dim) const {
-    const at::Tensor* tensor = tensor_at(argument);
-    return tensor == nullptr ? 0 : terms_of(size_of(*tensor, dim));
-  }
-  int terms_across(std::size_t argument, std::int64_t dim) const {
-    const at::Tensor* tensor = tensor_at(argument);
-    if (tensor == nullptr) return 0;
-    return terms_of(tensor->numel() / std::max<std::int64_t>(size_of(*tensor, dim), 1));
-  }
-  std::int64_t whole_number(std::size_t argument) const {
-    return hook_.arguments[argument].kind == SlotKind::kInt
-               ? by_value<std::int64_t>(call_.arguments[argument])
-               : 0;
-  }
-  double number(std::size_t argument) const {
-    const void* slot = call_.arguments[argument];
-    switch (hook_.arguments[argument].kind) {
-      case SlotKind::kScalar: {
-        const auto& scalar = by_reference<c10::Scalar>(slot);
-        return scalar.isComplex() || scalar.isSymbolic() ? NAN : scalar.toDouble();
-      }
-      case SlotKind::kDouble:
-        return by_value<double>(slot);
-      default:
-        return NAN;
-    }
-  }
-  int times(std::size_t argument) const { return noted(ceiling_of_number(number(argument))); }
-  // NaN if the tensor is not a Python number.
-  double wrapped_number(std::size_t argument) const {
-    const at::Tensor* tensor = tensor_at(argument);
-    return tensor != nullptr && is_number(*tensor) ? number_in(*tensor) : NAN;
-  }
-  bool flag(std::size_t argument) const {
-    return hook_.arguments[argument].kind == SlotKind::kBool &&
-           by_value<bool>(call_.arguments[argument]);
-  }
-  // Of all tensors and numbers; never below that of pi, which bounds tanh, erfc, atan and samples.
-  int largest() const {
-    int most = 2;
-    each_tensor(hook_, call_, [&](const at::Tensor& tensor, std::size_t argument, int) {
-      if (hook_.arguments[argument].read) most = std::max(most, known_extent(tensor).ceiling);
-    });
-    if (hook_.has_scalars) most = std::max(most, ceiling_of_number(largest_number(hook_, call_)));
-    return noted(most);
-  }
-
- private:
-  // With room for what rounding adds to a long sum.
-  static int terms_of(std::int64_t count) {
-    return count == 0 ? 0 : std::bit_width(static_cast<std::uint64_t>(count)) + 1;
-  }
-  static std::int64_t size_of(const at::Tensor& tensor, std::int64_t dim) {
-    if (dim < 0) dim += tensor.dim();
-    return dim < 0 || dim >= tensor.dim() ? 1 : tensor.size(dim);
-  }
-  int noted(int ceiling) const {
-    lacks_one_ |= ceiling >= kNoCeiling;
-    return ceiling;
-  }
-  const at::Tensor* tensor_at(std::size_t argument) const {
-    const void* slot = call_.arguments[argument];
-    switch (hook_.arguments[argument].kind) {
-      case SlotKind::kTensor: {
-        const auto& tensor = by_reference<at::Tensor>(slot);
-        return tensor.defined() ? &tensor : nullptr;
-      }
-      case SlotKind::kOptionalTensor: {
-        const auto& tensor = by_reference<std::optional<at::Tensor>>(slot);
-        return tensor && tensor->defined() ? &*tensor : nullptr;
-      }
-      default:
-        return nullptr;
-    }
-  }
-
-  const Hook& hook_;
-  const Call& call_;
-  mutable bool lacks_one_ = false;
-};
-
-namespace {
 
 constexpr int kMostOnTheWay = 108;  // of what a kernel computes in float32 for itself
 
@@ -373,72 +187,6 @@ int nll_loss_backward(const Operands& x) {
 int at_most_one(const Operands&) { return 0; }
 int between_numbers(const Operands& x) { return std::max(x.times(1), x.times(2)); }
 
-// --- signs
-
-Sign never_negative(const Operands&) { return Sign::kNotNegative; }
-Sign never_positive(const Operands&) { return Sign::kNotPositive; }
-Sign sign_of_first(const Operands& x) { return x.sign(0); }
-Sign sign_of_second(const Operands& x) { return x.sign(1); }
-bool not_negative(const Operands& x, std::size_t argument) {
-  const double number = x.wrapped_number(argument);
-  return std::isnan(number) ? x.sign(argument) == Sign::kNotNegative : number >= 0;
-}
-Sign if_not_negative(bool condition) { return condition ? Sign::kNotNegative : Sign::kAny; }
-Sign sign_of_sum(const Operands& x) {
-  return if_not_negative(not_negative(x, 0) && not_negative(x, 1) && x.number(2) >= 0);
-}
-Sign sign_of_product(const Operands& x) {
-  return if_not_negative(x.same(0, 1) || (not_negative(x, 0) && not_negative(x, 1)));
-}
-Sign sign_of_power(const Operands& x) { return if_not_negative(std::fmod(x.number(1), 2) == 0); }
-Sign sign_of_sum_with_product(const Operands& x) {
-  const bool product = x.same(1, 2) || (not_negative(x, 1) && not_negative(x, 2));
-  return if_not_negative(not_negative(x, 0) && product && x.number(3) >= 0);
-}
-Sign sign_of_interpolation(const Operands& x) {
-  const double weight = x.number(2);
-  return if_not_negative(not_negative(x, 0) && not_negative(x, 1) && weight >= 0 && weight <= 1);
-}
-Sign sign_of_larger(const Operands& x) {
-  return if_not_negative(not_negative(x, 0) || not_negative(x, 1));
-}
-
-const std::unordered_map<std::string_view, SignRule>& sign_rules() {
-  static const auto& all = *new std::unordered_map<std::string_view, SignRule>{
-      {"zeros", never_negative},
-      {"zeros_like", never_negative},
-      {"new_zeros", never_negative},
-      {"zero_", never_negative},
-      {"ones", never_negative},
-      {"ones_like", never_negative},
-      {"abs", never_negative},
-      {"relu", never_negative},
-      {"exp", never_negative},
-      {"sqrt", never_negative},
-      {"sqrt_", never_negative},
-      {"sigmoid", never_negative},
-      {"_softmax", never_negative},
-      {"bernoulli_", never_negative},
-      {"_log_softmax", never_positive},
-      {"clone", sign_of_first},
-      {"_to_copy", sign_of_first},
-      {"copy_", sign_of_second},
-      {"add", sign_of_sum},
-      {"add_", sign_of_sum},
-      {"mul", sign_of_product},
-      {"mul_", sign_of_product},
-      {"div", sign_of_product},
-      {"div_", sign_of_product},
-      {"pow", sign_of_power},
-      {"addcmul", sign_of_sum_with_product},
-      {"addcmul_", sign_of_sum_with_product},
-      {"lerp", sign_of_interpolation},
-      {"lerp_", sign_of_interpolation},
-      {"maximum", sign_of_larger},
-  };
-  return all;
-}
-
 struct Known {
   const char* overloads;  // separated by spaces; "" is the one without a name
   CeilingRule rule;
@@ -530,8 +278,6 @@ bool is_listed(std::string_view overloads, std::string_view overload) {
   }
 }
 
-std::mutex proofs_lock;
-
 }  // namespace
 
 CeilingRule ceiling_rule_of(std::string_view name, std::string_view overload) noexcept {
@@ -541,31 +287,6 @@ CeilingRule ceiling_rule_of(std::string_view name, std::string_view overload) no
   const ScanRule rule = scan_rule_of(name, overload);
   if (rule == ScanRule::kPasses) return takes_from_first(name) ? first : largest;
   return rule == ScanRule::kBounded ? largest : nullptr;
-}
-
-SignRule sign_rule_of(std::string_view name, std::string_view overload) noexcept {
-  static constexpr std::string_view kOverloads[] = {"", "Tensor", "Scalar", "Tensor_Scalar",
-                                                    "float"};
-  const auto found = sign_rules().find(name);
-  if (found == sign_rules().end() ||
-      std::find(std::begin(kOverloads), std::end(kOverloads), overload) == std::end(kOverloads))
-    return nullptr;
-  return found->second;
-}
-
-Extent known_extent(const at::Tensor& tensor) {
-  if (is_number(tensor)) return {ceiling_of_number(number_in(tensor)), Sign::kAny};
-  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-  const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
-  if (type == at::kBool) return {0, Sign::kNotNegative};
-  if (c10::isIntegralType(type, /*includeBool=*/false)) return {64, Sign::kAny};
-  const c10::StorageImpl* storage = storage_of(impl);
-  if (storage == nullptr || c10::isComplexType(type)) return {};
-  const Watcher& watcher = Watcher::get();
-  const Extent extent = watcher.extent_of(storage, type);
-  if (extent.ceiling == kNoCeiling || is_foreign(impl)) return {};
-  if (!watcher.ledger.empty() && watcher.ledger.knows(storage_id(impl))) return {};
-  return looks_like(impl, extent.ceiling) ? extent : Extent{};
 }
 
 int proved_ceiling(const Hook& hook, const Call& call, int output, c10::ScalarType type) {
@@ -578,33 +299,6 @@ int proved_ceiling(const Hook& hook, const Call& call, int output, c10::ScalarTy
                                      : highest_believed(type);
   if (proved > limit || operands.lacks_one()) return kNoCeiling;
   return std::max(proved, kAllZero);
-}
-
-Proofs proofs;
-
-Sign proved_sign(const Hook& hook, const Call& call) {
-  return call.arguments == nullptr ? Sign::kAny : hook.sign_rule(Operands(hook, call, 0));
-}
-
-void check_proof(const Hook& hook, const at::Tensor& output, Extent proved) {
-  if (proved.ceiling == kNoCeiling) return;
-  const int found = ceiling_of(*output.unsafeGetTensorImpl());
-  bool holds = found <= proved.ceiling;
-  if (found != kNoCeiling && (!holds || proved.sign != Sign::kAny)) {
-    // A scan tells powers of two and subnormals apart late.
-    const Statistics seen = statistics_of(OwnedView(output).view());
-    holds = std::max(-*seen.min, *seen.max) <= std::ldexp(1.0, proved.ceiling) &&
-            (proved.sign != Sign::kNotNegative || *seen.min >= 0) &&
-            (proved.sign != Sign::kNotPositive || *seen.max <= 0);
-  }
-  const std::lock_guard guard(proofs_lock);
-  if (holds) {
-    ++proofs.held;
-  } else {
-    proofs.broken.push_back(hook.info.name + ": 2^" + std::to_string(found) + " above 2^" +
-                            std::to_string(proved.ceiling) + ", sign " +
-                            std::to_string(static_cast<int>(proved.sign)));
-  }
 }
 
 }  // namespace nanscope::torch_adapter

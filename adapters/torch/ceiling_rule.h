@@ -17,13 +17,9 @@
 // exponential of a log_softmax is at most one.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "hook.h"
-#include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {
 
@@ -31,23 +27,8 @@ namespace nanscope::torch_adapter {
 [[nodiscard]] CeilingRule ceiling_rule_of(std::string_view name,
                                           std::string_view overload) noexcept;
 
-[[nodiscard]] SignRule sign_rule_of(std::string_view name, std::string_view overload) noexcept;
-
 // The ceiling of one result of this call, by its rule; kNoCeiling if it proves nothing.
 [[nodiscard]] int proved_ceiling(const Hook& hook, const Call& call, int output,
                                  c10::ScalarType type);
-// The sign of a finite result.
-[[nodiscard]] Sign proved_sign(const Hook& hook, const Call& call);
-// What is known of a tensor that goes in.
-[[nodiscard]] Extent known_extent(const at::Tensor& tensor);
-
-// For tests: every proof is checked by a scan, however small the result.
-struct Proofs {
-  bool checked = false;
-  std::uint64_t held = 0;
-  std::vector<std::string> broken;
-};
-extern Proofs proofs;
-void check_proof(const Hook& hook, const at::Tensor& output, Extent proved);
 
 }  // namespace nanscope::torch_adapter

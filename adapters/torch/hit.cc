@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "ceiling_rule.h"
 #include "facts.h"
 #include "forewarn.h"
 #include "history.h"
+#include "operands.h"
 #include "rows.h"
 #include "scan/statistics.h"
 #include "watcher.h"

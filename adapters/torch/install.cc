@@ -18,6 +18,7 @@
 #include "hook.h"
 #include "origin/op_traits.h"
 #include "private_members.h"
+#include "sign_rule.h"
 
 namespace nanscope::torch_adapter {
 namespace {

@@ -8,8 +8,8 @@
 #include <deque>
 #include <unordered_set>
 
-#include "ceiling_rule.h"
 #include "nodes.h"
+#include "operands.h"
 #include "saved.h"
 #include "tensors.h"
 

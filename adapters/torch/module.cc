@@ -9,12 +9,12 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include "adapters/python/native.h"
-#include "ceiling_rule.h"
 #include "forewarn.h"
 #include "frames.h"
 #include "history.h"
 #include "hook.h"
 #include "moments.h"
+#include "proofs.h"
 #include "report/json.h"
 #include "report/summary.h"
 #include "report/text.h"
