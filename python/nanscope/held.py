@@ -55,6 +55,11 @@ class Raised:
         ]
 
 
+def tell_program_end(adapter: ModuleType, raised: Raised | None, status: int) -> None:
+    """Of tensors without a name only those count that are known to be bad."""
+    tell_end(adapter, raised, status, tensors_of_the_program(unnamed=adapter.knows_bad_values()))
+
+
 def tell_end(
     adapter: ModuleType, raised: Raised | None, status: int, tensors: list[tuple[str, object]]
 ) -> None:
@@ -67,7 +72,7 @@ def tell_end(
         )
 
 
-def tensors_of_the_program() -> list[tuple[str, object]]:
+def tensors_of_the_program(unnamed: bool = True) -> list[tuple[str, object]]:
     """Every tensor the program still holds: names of __main__ first, then all that is alive."""
     torch = sys.modules["torch"]
     found: dict[int, tuple[str, object]] = {}
@@ -87,7 +92,9 @@ def tensors_of_the_program() -> list[tuple[str, object]]:
     for name, value in list(vars(sys.modules["__main__"]).items()):
         if not name.startswith("__"):
             look(name, value, 0)
-    for value in gc.get_objects():
-        if issubclass(type(value), torch.Tensor):
+    alive = gc.get_objects() if unnamed else []
+    tensor_types = {kind for kind in set(map(type, alive)) if issubclass(kind, torch.Tensor)}
+    for value in alive:
+        if type(value) in tensor_types:
             found.setdefault(id(value), ("", value))
     return list(found.values())

@@ -172,7 +172,7 @@ class Watch:
             return self._judge_looks(ending, raised)
         adapter.watch(False)
         if not ours:
-            held.tell_end(adapter, raised, ending.status, held.tensors_of_the_program())
+            held.tell_program_end(adapter, raised, ending.status)
         if self.choice is not None and not adapter.error_found():
             self.nothing_chosen = self.choice.problem()
         children = self.news.read() if self.news is not None else []

@@ -83,7 +83,7 @@ class RepeatWatch(Watch):
         if ending.kind != "stopped" or not adapter.error_found():
             if ending.exception is not None and ending.kind != "stopped":
                 raised = held.Raised(ending.exception)
-            held.tell_end(adapter, raised, ending.status, held.tensors_of_the_program())
+            held.tell_program_end(adapter, raised, ending.status)
         children = self.news.read() if self.news is not None else []
         return adapter.finish(ending.status, ending.kind, self._not_watched(children), False, False)
 

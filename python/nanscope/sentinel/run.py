@@ -102,8 +102,7 @@ class RunSentinel:
         adapter = self.adapter
         adapter.watch(False)
         if ended:
-            held_now = held.tensors_of_the_program()
-            adapter.program_ended(False, False, 0, "", [], held_now, [])
+            held.tell_program_end(adapter, None, 0)
         return self.watch.finish(3 if adapter.error_found() else 0, kind, [])
 
     def judged(self, told: dict, raised: held.Raised | None) -> None:
