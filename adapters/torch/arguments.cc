@@ -80,7 +80,7 @@ bool has_nonfinite_number(const Hook& hook, const Call& call) {
 std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call) {
   if (call.arguments == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
-    if (hook.arguments[i].name != "dim") continue;
+    if (hook.argument_names[i] != "dim") continue;
     const void* slot = call.arguments[i];
     switch (hook.arguments[i].kind) {
       case SlotKind::kInt:
@@ -100,7 +100,7 @@ std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& c
 std::optional<bool> flag_of(const Hook& hook, const Call& call, std::string_view name) {
   if (call.arguments == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
-    if (hook.arguments[i].kind == SlotKind::kBool && hook.arguments[i].name == name) {
+    if (hook.arguments[i].kind == SlotKind::kBool && hook.argument_names[i] == name) {
       return by_value<bool>(call.arguments[i]);
     }
   }

@@ -138,6 +138,17 @@ Extent scanned(const c10::TensorImpl& output, Look& look) {
   return {found, Sign::kAny};
 }
 
+// One element that is not finite makes a whole row of a softmax NaN: the sum under it is.
+Extent scanned_by_row(const Call& call, const at::Tensor& output, Counters& counters, Look& look) {
+  OwnedView view(output);
+  auto dim = by_value<std::int64_t>(call.arguments[1]);
+  if (dim < 0) dim += output.dim();
+  counters.bytes += output.numel() / output.size(dim) * output.itemsize();
+  view.sizes[dim] = 1;
+  look.bad |= !all_finite(view.view());
+  return {look.bad ? kNoCeiling : 0, Sign::kNotNegative};
+}
+
 // What is known of a result: proved, or found by a scan, or nothing where rule V holds.
 Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& result, int number,
                         Counters& counters, Look& look) {
@@ -154,6 +165,8 @@ Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& re
   if (extent.ceiling == kNoCeiling && !passed) {
     if (is_left_out(hook) && hook.has_scalars && has_nonfinite_number(hook, call)) {
       look.suspect = true;  // declared: what is made of it is looked at there
+    } else if (hook.rows_alike && output.dim() > 0) {
+      extent = scanned_by_row(call, result, counters, look);
     } else {
       counters.bytes += bytes;
       extent = scanned(output, look);
@@ -310,7 +323,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
                        0)) {
     const Timed<2> timed(Part::kHit);
-    tell_hit(hook, call, result, before);
+    tell_hit(hook, call, result, before, !look.bad);
   }
   if (__builtin_expect(hook.looks_aside, 0)) {
     const Timed<2> timed(Part::kAside);

@@ -126,16 +126,17 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
   const bool aligned = hook_.pointwise;
   each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
     const ArgumentInfo& info = hook_.arguments[argument];
+    const std::string& name = hook_.argument_names[argument];
     if ((!info.read && !info.hidden_write) || finding.inputs.size() >= kMostInputs) return;
     if (is_number(input)) {
-      finding.scalars.push_back({info.name, format_number(number_in(input))});
+      finding.scalars.push_back({name, format_number(number_in(input))});
       return;
     }
     const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
     const bool restored = kept != nullptr && kept->argument == argument && kept->item == item;
     const OwnedView view = restored ? kept->view : OwnedView(input);
     TensorFacts told = describe(input, view);
-    told.name = item < 0 ? info.name : info.name + "[" + std::to_string(item) + "]";
+    told.name = item < 0 ? name : name + "[" + std::to_string(item) + "]";
     told.argument = told.name;
     told.parameter = Watcher::get().world.target_of(input) == Target::kParameter;
     if (restored) {
@@ -146,7 +147,7 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
     if (aligned && (restored || !info.written)) add_values(told, view, finding.origin.indices);
     if (!aligned && !info.written) told.feeding = statistics_of_row(hook_, call_, view, finding);
     finding.inputs.push_back(std::move(told));
-    facts.arguments.push_back({info.name, item, false, is_transposed(view)});
+    facts.arguments.push_back({name, item, false, is_transposed(view)});
     described.push_back(input);
   });
   return described;
@@ -154,7 +155,7 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
 
 void CallFacts::describe_numbers(Finding& finding) const {
   for (const NumberArgument& number : numbers_of(hook_, call_)) {
-    finding.scalars.push_back({hook_.arguments[number.argument].name, format_number(number.value)});
+    finding.scalars.push_back({hook_.argument_names[number.argument], format_number(number.value)});
   }
 }
 
@@ -178,7 +179,8 @@ void CallFacts::describe_way_here(Facts& facts) const {
   walk.in_backward = in_backward;
   each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
     const ArgumentInfo& info = hook_.arguments[argument];
-    if (info.read && item < 0 && !is_number(input)) walk.inputs.emplace_back(info.name, input);
+    if (info.read && item < 0 && !is_number(input))
+      walk.inputs.emplace_back(hook_.argument_names[argument], input);
   });
   describe_makers(walk, facts);
   if (!in_backward) facts.activations = activations_behind(walk, kMostLayers);
@@ -227,10 +229,10 @@ std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> rea
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       if (!hook_.arguments[argument].read || is_number(input)) return;
       const bool is_it = !shown && input.is_same(tensor);
-      if (is_it) told.name = told.argument = hook_.arguments[argument].name;
+      if (is_it) told.name = told.argument = hook_.argument_names[argument];
       shown |= is_it;
       facts->arguments.push_back(
-          {hook_.arguments[argument].name, item, false, is_transposed(OwnedView(input)), is_it});
+          {hook_.argument_names[argument], item, false, is_transposed(OwnedView(input)), is_it});
     });
     return facts;
   }

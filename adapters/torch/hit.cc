@@ -3,8 +3,10 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/GradMode.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "facts.h"
 #include "forewarn.h"
@@ -17,15 +19,54 @@
 namespace nanscope::torch_adapter {
 namespace {
 
+// The bad tensors this thread wrote last, with what a scan found: a mask is read by the next op.
+class LatelyWritten {
+ public:
+  void note(const at::Tensor& tensor, const TensorState& state) {
+    for (Entry& entry : entries_) {
+      if (entry.state.storage == state.storage) entry = {};
+    }
+    if (!state.kinds.any() || !state.dense || tensor.is_inference()) return;
+    entries_[next_++ % entries_.size()] = {state, version_of(tensor), tensor.dtype()};
+  }
+  // Nothing if it was written since, or is another part of that memory.
+  [[nodiscard]] std::optional<Kinds> kinds_of(const at::Tensor& tensor) const {
+    if (tensor.is_inference()) return std::nullopt;
+    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    for (const Entry& entry : entries_) {
+      if (entry.state.storage == storage_id(impl) && entry.version == version_of(tensor) &&
+          entry.type == impl.dtype() && impl.is_non_overlapping_and_dense() &&
+          entry.state.range == range_of(impl))
+        return entry.state.kinds;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Entry {
+    TensorState state;
+    std::uint32_t version = 0;
+    caffe2::TypeMeta type;
+  };
+  static std::uint32_t version_of(const at::Tensor& tensor) {
+    return tensor.unsafeGetTensorImpl()->version_counter().current_version();
+  }
+  std::array<Entry, 4> entries_;
+  std::size_t next_ = 0;
+};
+thread_local LatelyWritten lately_written;
+
 // Builds the record of one call, and the facts beside it.
 class Recorder {
  public:
-  Recorder(const Hook& hook, const Call& call, void* result, const Before* before)
+  Recorder(const Hook& hook, const Call& call, void* result, const Before* before,
+           bool results_finite)
       : facts(hook, call, result, before),
         hook_(hook),
         call_(call),
         result_(result),
-        before_(before) {
+        before_(before),
+        results_finite_(results_finite) {
     record.op = &hook.info;
   }
 
@@ -33,7 +74,9 @@ class Recorder {
   CallFacts facts;
 
   void read_inputs() {
-    record.nonfinite_scalar = has_nonfinite_number(hook_, call_);
+    const double number = largest_number(hook_, call_);
+    record.nonfinite_scalar = !std::isfinite(number);
+    nan_scalar_ = std::isnan(number);
     const bool grad_mode = c10::GradMode::is_enabled();
     std::vector<at::Tensor> operands;
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
@@ -119,7 +162,7 @@ class Recorder {
     }
     const bool known_storage = Watcher::get().ledger.knows(storage_id(impl));
     if ((info.written || info.hidden_write) && !known_storage) return;
-    const TensorState state = state_of(input);
+    const TensorState state = state_of_input(input);
     if (!state.kinds.any()) {
       // Finite, but of note: it lost its value to an absorbed Inf (the ledger's marks).
       if (known_storage) add_read(input, state, {}, {}, {});
@@ -129,6 +172,7 @@ class Recorder {
     std::vector<EventId> known = Watcher::get().judge.events_of(state);
     if (known.empty() && is_literal(input)) {
       record.nonfinite_scalar = true;
+      nan_scalar_ |= state.kinds.nan;
       return;
     }
     std::optional<OpRecord::Read::Allocation> allocation;
@@ -136,6 +180,28 @@ class Recorder {
     const bool was_finite = known.empty() && !is_number(input) && Watcher::get().was_finite(input);
     add_read(input, state, std::move(known), {}, std::move(allocation));
     record.reads.back().was_finite = was_finite;
+  }
+
+  // An unwatched hand may have written since: it is read again where the result is bad.
+  TensorState state_of_input(const at::Tensor& input) const {
+    if (results_finite_) {
+      if (const auto kinds = lately_written.kinds_of(input)) {
+        TensorState state = state_of(input, true);
+        state.kinds = *kinds;
+        return state;
+      }
+    }
+    return state_by_extent(input);
+  }
+
+  // Only numbers are bad, and the op computes nothing: a first bad element tells of all.
+  TensorState state_of_output(const at::Tensor& output) const {
+    const bool constant = hook_.rule == ScanRule::kPasses && record.nonfinite_scalar &&
+                          record.reads.empty() && !nan_scalar_;
+    if (!constant) return state_by_extent(output);
+    TensorState state = state_of(output, true);
+    state.kinds.inf = !is_finite(*output.unsafeGetTensorImpl());
+    return state;
   }
 
   void add_read(const at::Tensor& input, const TensorState& state, std::vector<EventId> known,
@@ -153,7 +219,8 @@ class Recorder {
     const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
     if (sight_of(impl) != Sight::kWatched) return;
     OpRecord::Write write;
-    write.state = state_of(output, known_extent(output).ceiling != kNoCeiling);
+    write.state = state_of_output(output);
+    lately_written.note(output, write.state);
     write.existed = existed;
     if (was_bad != nullptr) write.before = was_bad->state.kinds;
     write.tensor = tensor_id(output);
@@ -221,6 +288,8 @@ class Recorder {
   const Call& call_;
   void* result_;
   const Before* before_;
+  const bool results_finite_;
+  bool nan_scalar_ = false;
   std::vector<KindMap> input_kinds_;
   KindMap first_bad_output_;
   std::optional<at::Tensor> bad_output_;  // the first
@@ -238,11 +307,11 @@ void destroy_result(const Hook& hook, void* result) {
 
 }  // namespace
 
-void tell_hit(Hook& hook, Call& call, void* result, const Before* before) {
+void tell_hit(Hook& hook, Call& call, void* result, const Before* before, bool results_finite) {
   if (!watching) return;  // a thread that outlived the judgement
   const Busy busy;
   const WithoutGil without_gil;
-  Recorder recorder(hook, call, result, before);
+  Recorder recorder(hook, call, result, before, results_finite);
   recorder.read_inputs();
   recorder.read_outputs();
   if (!recorder.worth_telling()) return;
@@ -269,7 +338,7 @@ void tell_raised(Hook& hook, Call& call, const Before* before) noexcept {
   try {
     const Busy busy;
     const WithoutGil without_gil;
-    Recorder recorder(hook, call, nullptr, before);
+    Recorder recorder(hook, call, nullptr, before, false);
     recorder.read_inputs();
     if (recorder.record.reads.empty()) return;
     recorder.record.place = current_place();

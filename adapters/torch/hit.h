@@ -7,7 +7,8 @@
 
 namespace nanscope::torch_adapter {
 
-void tell_hit(Hook& hook, Call& call, void* result, const Before* before);
+// `results_finite`: a scan or a proof said so.
+void tell_hit(Hook& hook, Call& call, void* result, const Before* before, bool results_finite);
 void tell_raised(Hook& hook, Call& call, const Before* before) noexcept;
 // The few ops of which a healthy call tells something: the loss scaler, guards in half precision.
 void look_aside(const Hook& hook, const Call& call);

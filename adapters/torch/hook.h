@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/SmallVector.h>
 
 #include <mutex>
 #include <optional>
@@ -21,7 +22,6 @@ namespace nanscope::torch_adapter {
 
 struct ArgumentInfo {
   SlotKind kind = SlotKind::kOther;
-  std::string name;
   bool written = false;
   bool hidden_write = false;  // BatchNorm's running statistics: the schema does not say so
   bool read = true;           // false for out= and for targets that are overwritten
@@ -39,21 +39,16 @@ class Operands;
 using CeilingRule = int (*)(const Operands&);  // Note [Rule M]
 using SignRule = Sign (*)(const Operands&);
 
-struct Hook final : c10::OperatorKernel {
+// What every call reads comes first, in two lines of cache: large kernels leave none of it there.
+struct alignas(128) Hook final : c10::OperatorKernel {
   FormerKernel former{};  // at a fixed offset, read by the trampolines
-  OpInfo info;
-  c10::KernelFunction original;
-  std::optional<c10::OperatorHandle> handle;
   ResultShape shape = ResultShape::kNone;
-  std::vector<ResultItem> results;
-  std::vector<ArgumentInfo> arguments;
   ScanRule rule = ScanRule::kScan;
-  CeilingRule ceiling_rule = nullptr;
-  SignRule sign_rule = nullptr;
   bool collective = false;     // in flight when it returns: its memory is written by others
   bool transparent = false;    // the ops inside are the program's own: foreach loops, custom ops
   bool in_place = false;       // writes an argument that it also reads
   bool destroys = false;       // in place, and able to make a NaN of what it destroys
+  bool rows_alike = false;     // softmax: one NaN makes all of its row NaN
   bool pointwise = false;      // element by element, with broadcasting
   bool partial_write = false;  // index_put_ and kin: bad elements it leaves alone were not read
   bool typed = false;
@@ -62,6 +57,14 @@ struct Hook final : c10::OperatorKernel {
   bool random = false;         // draws random numbers: never run again
   bool looks_aside = false;    // healthy calls tell something too: see look_aside
   bool adds_guard = false;     // add, clamp: where an eps comes in
+  CeilingRule ceiling_rule = nullptr;
+  SignRule sign_rule = nullptr;
+  c10::SmallVector<ArgumentInfo, 8> arguments;
+  c10::SmallVector<ResultItem, 4> results;
+  OpInfo info;
+  std::vector<std::string> argument_names;
+  c10::KernelFunction original;
+  std::optional<c10::OperatorHandle> handle;
 
   Hook(std::string name, const c10::KernelFunction& kernel)
       : info{std::move(name), {}}, original(kernel) {}

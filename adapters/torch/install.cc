@@ -101,17 +101,16 @@ bool reads_shape_only(std::string_view name) {
   return name.ends_with("_like") || name.starts_with("new_");
 }
 
-std::vector<ArgumentInfo> describe_arguments(const c10::FunctionSchema& schema, bool overwrites,
-                                             bool shape_only) {
-  std::vector<ArgumentInfo> arguments;
+c10::SmallVector<ArgumentInfo, 8> describe_arguments(const c10::FunctionSchema& schema,
+                                                     bool overwrites, bool shape_only) {
+  c10::SmallVector<ArgumentInfo, 8> arguments;
   for (const c10::Argument& argument : schema.arguments()) {
     ArgumentInfo info;
-    info.name = argument.name();
     info.written = is_write(argument);
     info.hidden_write =
-        !info.written && (info.name == "running_mean" || info.name == "running_var");
+        !info.written && (argument.name() == "running_mean" || argument.name() == "running_var");
     info.read = !shape_only && !(info.written && (argument.kwarg_only() || overwrites));
-    arguments.push_back(std::move(info));
+    arguments.push_back(info);
   }
   return arguments;
 }
@@ -232,6 +231,7 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   hook.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
   hook.transparent = !aten;
   hook.collective = hook.info.name.starts_with("c10d::");
+  hook.rows_alike = aten && base == "_softmax" && hook.rule == ScanRule::kBounded;
   hook.destroys = aten && destroys_operand(base);
   hook.partial_write = aten && writes_partly(base);
   hook.adds_guard = aten && adds_guard(base);
@@ -242,8 +242,10 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
     hook.pointwise |= tag == at::Tag::pointwise;
     hook.random |= tag == at::Tag::nondeterministic_seeded;
   }
-  for (const ArgumentInfo& argument : hook.arguments)
-    hook.random |= argument.name == "generator" || argument.name == "dropout_p";
+  for (const c10::Argument& argument : schema.arguments()) {
+    hook.argument_names.push_back(argument.name());
+    hook.random |= argument.name() == "generator" || argument.name() == "dropout_p";
+  }
   hook.pointwise |= aten && (base == "_to_copy" || base == "copy_" || base == "clone");
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
     ArgumentInfo& argument = hook.arguments[i];

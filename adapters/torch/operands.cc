@@ -66,6 +66,10 @@ Extent known_extent(const at::Tensor& tensor) {
   return looks_like(impl, extent.ceiling) ? extent : Extent{};
 }
 
+TensorState state_by_extent(const at::Tensor& tensor) {
+  return state_of(tensor, known_extent(tensor).ceiling != kNoCeiling);
+}
+
 int Operands::operator[](std::size_t argument) const {
   const at::Tensor* tensor = tensor_at(argument);
   return tensor == nullptr ? kAllZero : noted(known_extent(*tensor).ceiling);

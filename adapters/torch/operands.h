@@ -8,11 +8,14 @@
 
 #include "hook.h"
 #include "scan/ceiling.h"
+#include "watch/tensor_state.h"
 
 namespace nanscope::torch_adapter {
 
 // What is known of a tensor that goes in.
 [[nodiscard]] Extent known_extent(const at::Tensor& tensor);
+// Its kinds are read from memory only where nothing is known of it.
+[[nodiscard]] TensorState state_by_extent(const at::Tensor& tensor);
 
 // Weights and an optimizer's state live long, and every later proof stands on them.
 inline constexpr int kHighestOfUpdated = 8;

@@ -110,7 +110,7 @@ class Again {
       case SlotKind::kBool:
         return c10::IValue(by_value<bool>(slot));
       default:
-        return by_default(info.name, to_float64);
+        return by_default(hook_.argument_names[i], to_float64);
     }
   }
 
@@ -128,8 +128,8 @@ class Again {
     const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
     const bool restored = kept != nullptr && kept->argument == argument;
     if (info.written && info.read && !restored) {
-      remark =
-          "it could not be computed again: " + info.name + " was overwritten in place and not kept";
+      remark = "it could not be computed again: " + hook_.argument_names[argument] +
+               " was overwritten in place and not kept";
       return std::nullopt;
     }
     const OwnedView view = restored ? kept->view : OwnedView(given);

@@ -1,6 +1,7 @@
 #include "world.h"
 
 #include "facts.h"
+#include "operands.h"
 #include "tensors.h"
 #include "watcher.h"
 
@@ -94,7 +95,7 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   if (grad.defined()) {
     told.grad = tensor_id(grad);
     told.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
-    told.state = state_of(grad);
+    told.state = state_by_extent(grad);
     keep_small(gradients_, [](const auto& held) { return held.second.expired(); });
     gradients_.insert_or_assign(told.grad, WeakTensor(grad.getIntrusivePtr()));
   }

@@ -25,6 +25,7 @@ struct ByteRange {
   std::uint64_t lo = 0;
   std::uint64_t hi = 0;
 
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
   [[nodiscard]] bool overlaps(ByteRange other) const { return lo < other.hi && other.lo < hi; }
   [[nodiscard]] bool covers(ByteRange other) const { return lo <= other.lo && other.hi <= hi; }
 };
