@@ -137,11 +137,12 @@ struct Range {
 bool is_cast(const Facts& facts) { return facts.op_is({"to", "_to_copy", "copy"}); }
 
 // The cast of an Inf to a type that has none.
-bool loses_infinity(const Facts& facts, const Range& range) {
-  if (has_infinity(range.dtype) || !is_cast(facts)) return false;
-  const auto source = facts.operand(facts.op() == "copy" ? "src" : "self", 0, "");
+std::optional<Operand> lost_infinity(const Facts& facts, const Range& range) {
+  if (has_infinity(range.dtype) || !is_cast(facts)) return std::nullopt;
+  const bool copies = facts.op() == "copy";
+  auto source = facts.operand(copies ? "src" : "self", copies ? 1 : 0, "the value that is cast");
   const auto value = source ? source->value() : std::nullopt;
-  return value && std::isinf(*value);
+  return value && std::isinf(*value) ? source : std::nullopt;
 }
 
 // What overflowed: the expression, or in backward a gradient of it.
@@ -175,12 +176,13 @@ void overflow(const Facts& facts, Opinions& opinions) {
   const std::optional<DType> dtype = facts.output_dtype();
   if (!dtype) return;
   const Range range{*dtype};
-  if (loses_infinity(facts, range)) {
-    opinions.push_back({Opinion::Stand::kCertain,
-                        range.cause(),
-                        fmt::format("{} holds inf{}, and {} has none: it becomes nan.",
-                                    facts.expression(), facts.at(), name_of(range.dtype)),
-                        {operands_here(facts)}});
+  if (const std::optional<Operand> infinite = lost_infinity(facts, range)) {
+    opinions.push_back(
+        {Opinion::Stand::kCertain,
+         range.cause(),
+         fmt::format("{} is {}{}, and {} has no inf: it becomes nan.", infinite->name,
+                     number(*infinite->value()), facts.at(), name_of(range.dtype)),
+         {values_here(facts, *infinite)}});
     return;
   }
   if (!facts.inputs_finite()) {
