@@ -27,13 +27,13 @@ struct Float8Bits {
   static Bits load(const std::byte* at) noexcept { return static_cast<Bits>(*at); }
 
  private:
-  static consteval double power_of_two(int exponent) {
+  static constexpr double power_of_two(int exponent) {
     double power = 1;
     for (; exponent > 0; --exponent) power *= 2;
     for (; exponent < 0; ++exponent) power /= 2;
     return power;
   }
-  static consteval double read(Bits bits) {
+  static constexpr double read(Bits bits) {
     if (Format::is_nan(bits)) return std::numeric_limits<double>::quiet_NaN();
     constexpr int kHidden = 1 << Format::kMantissa;
     const int magnitude = Format::signless(bits);
@@ -45,7 +45,7 @@ struct Float8Bits {
         digits * power_of_two((normal ? exponent : 1) - Format::kBias - Format::kMantissa);
     return Format::has_sign(bits) ? -size : size;
   }
-  static consteval std::array<double, 256> read_all() {
+  static constexpr std::array<double, 256> read_all() {
     std::array<double, 256> all{};
     for (std::size_t bits = 0; bits < all.size(); ++bits) all[bits] = read(static_cast<Bits>(bits));
     return all;
