@@ -35,8 +35,6 @@ constexpr std::size_t kMiB = 1 << 20;
 constexpr std::size_t kGiB = 1 << 30;
 constexpr std::size_t kLargeSizes[] = {16 * kKiB, 256 * kKiB, 4 * kMiB, 256 * kMiB};
 constexpr std::size_t kSmallSizes[] = {4, 16, 64, 128, 256, 512, 1024, 2048, 4096};
-constexpr DType kDTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
-                             DType::kComplex64};
 
 // Finite in every format.
 const std::byte* memory() {
@@ -141,7 +139,7 @@ void register_speeds(const Kernels& kernels) {
   const ReadLoop read = read_loop_for(kernels);
   for (const std::size_t bytes : kLargeSizes) {
     measure(cell(prefix + kPlain, bytes), bytes, kGiB, [=] { read(memory(), bytes); });
-    for (const DType dtype : kDTypes) {
+    for (const DType dtype : kScannable) {
       const KernelPair pair = kernels[dtype];
       const std::string name(name_of(dtype));
       measure(cell(prefix + name, bytes), bytes, kGiB,
@@ -153,7 +151,7 @@ void register_speeds(const Kernels& kernels) {
 }
 
 void register_small() {
-  for (const DType dtype : kDTypes) {
+  for (const DType dtype : kScannable) {
     for (const std::size_t bytes : kSmallSizes) {
       measure(cell("small " + std::string(name_of(dtype)), bytes), bytes, kGiB,
               [=] { benchmark::DoNotOptimize(all_finite(memory(), bytes, dtype)); });
@@ -163,7 +161,7 @@ void register_small() {
 
 void register_statistics() {
   static std::map<DType, std::int64_t> numel;
-  for (const DType dtype : kDTypes) {
+  for (const DType dtype : kScannable) {
     const std::int64_t& size = numel[dtype] =
         static_cast<std::int64_t>(kLargeSizes[2] / width_of(dtype));
     measure(cell("statistics " + std::string(name_of(dtype)), kLargeSizes[2]), kLargeSizes[2],
@@ -219,8 +217,8 @@ class Table : public benchmark::BenchmarkReporter {
     const std::string title = prefix + "GB/s";
     print_sizes(title.c_str(), kLargeSizes);
     std::vector<std::string> rows{kPlain};
-    for (const DType dtype : kDTypes) rows.emplace_back(name_of(dtype));
-    for (const DType dtype : kDTypes) rows.push_back("kinds " + std::string(name_of(dtype)));
+    for (const DType dtype : kScannable) rows.emplace_back(name_of(dtype));
+    for (const DType dtype : kScannable) rows.push_back("kinds " + std::string(name_of(dtype)));
     for (const std::string& row : rows) {
       std::printf("  %-20s", row.c_str());
       for (const std::size_t bytes : kLargeSizes) {
@@ -237,7 +235,7 @@ class Table : public benchmark::BenchmarkReporter {
 
   void print_small() const {
     print_sizes("ns a call", kSmallSizes);
-    for (const DType dtype : kDTypes) {
+    for (const DType dtype : kScannable) {
       std::printf("  %-20s", std::string(name_of(dtype)).c_str());
       for (const std::size_t bytes : kSmallSizes) {
         const auto found = seconds_.find(cell("small " + std::string(name_of(dtype)), bytes));
@@ -252,7 +250,7 @@ class Table : public benchmark::BenchmarkReporter {
 
   void print_statistics() const {
     std::printf("\nstatistics GB/s of 4 MiB\n");
-    for (const DType dtype : kDTypes) {
+    for (const DType dtype : kScannable) {
       const std::string name(name_of(dtype));
       std::printf("  %-20s%8.1f\n", name.c_str(),
                   gb_per_second("statistics " + name, kLargeSizes[2]));

@@ -37,15 +37,27 @@ struct Named {
 };
 
 // As torch and NumPy call them.
-constexpr Named kTypes[] = {
-    {"float32", {DType::kFloat32}},       {"float64", {DType::kFloat64}},
-    {"float16", {DType::kFloat16}},       {"bfloat16", {DType::kBFloat16}},
-    {"complex64", {DType::kComplex64}},   {"complex128", {DType::kComplex128}},
-    {"complex32", {DType::kComplex32}},   {"bool", {DType::kInteger, 1, false}},
-    {"int8", {DType::kInteger, 1, true}}, {"uint8", {DType::kInteger, 1, false}},
-    {"int16", {DType::kInteger, 2}},      {"uint16", {DType::kInteger, 2, false}},
-    {"int32", {DType::kInteger, 4}},      {"uint32", {DType::kInteger, 4, false}},
-    {"int64", {DType::kInteger, 8}},      {"uint64", {DType::kInteger, 8, false}}};
+constexpr Named kTypes[] = {{"float32", {DType::kFloat32}},
+                            {"float64", {DType::kFloat64}},
+                            {"float16", {DType::kFloat16}},
+                            {"bfloat16", {DType::kBFloat16}},
+                            {"complex64", {DType::kComplex64}},
+                            {"complex128", {DType::kComplex128}},
+                            {"complex32", {DType::kComplex32}},
+                            {"float8_e5m2", {DType::kFloat8E5M2}},
+                            {"float8_e4m3fn", {DType::kFloat8E4M3FN}},
+                            {"float8_e4m3fnuz", {DType::kFloat8E4M3FNUZ}},
+                            {"float8_e5m2fnuz", {DType::kFloat8E5M2FNUZ}},
+                            {"float8_e8m0fnu", {DType::kFloat8E8M0FNU}},
+                            {"bool", {DType::kInteger, 1, false}},
+                            {"int8", {DType::kInteger, 1, true}},
+                            {"uint8", {DType::kInteger, 1, false}},
+                            {"int16", {DType::kInteger, 2}},
+                            {"uint16", {DType::kInteger, 2, false}},
+                            {"int32", {DType::kInteger, 4}},
+                            {"uint32", {DType::kInteger, 4, false}},
+                            {"int64", {DType::kInteger, 8}},
+                            {"uint64", {DType::kInteger, 8, false}}};
 
 const Named* find_type(std::string_view name) {
   for (const Named& known : kTypes)

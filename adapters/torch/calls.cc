@@ -28,36 +28,35 @@ bool is_inner(const Call& call) {
   return call.outer != nullptr && (call.outer->inner || !hook_of(*call.outer).transparent);
 }
 
-// Bits of exponent of a type; for integers, what their largest value needs.
-int exponent_bits(c10::ScalarType type) {
+// The largest magnitude a type holds; infinity where it is not known.
+double largest_in(c10::ScalarType type) {
   switch (type) {
-    case at::kDouble:
-    case at::kComplexDouble:
-      return 11;
-    case at::kFloat:
-    case at::kComplexFloat:
-    case at::kBFloat16:
-      return 8;
-    case at::kHalf:
-    case at::kComplexHalf:
-      return 5;
-    case at::kUInt16:  // 65,535 is beyond half's largest
-      return 6;
-    case at::kLong:
-    case at::kUInt64:
+    case at::kBool:
+      return 1;
+    case at::kByte:
+      return 255;
+    case at::kChar:
+      return 128;
+    case at::kShort:
+      return 32768;
+    case at::kUInt16:
+      return 65535;
     case at::kInt:
     case at::kUInt32:
-      return 7;
+      return 0x1p32;
+    case at::kLong:
+    case at::kUInt64:
+      return 0x1p64;
     default:
-      return c10::isIntegralType(type, /*includeBool=*/true) ? 4 : 99;
+      const DType dtype = dtype_of(type);
+      return is_scannable(dtype) ? largest_of(dtype) : INFINITY;
   }
 }
 
-bool may_round_to_infinity(c10::ScalarType from, c10::ScalarType to) {
-  if (from == to) return false;
-  // float -> bfloat16 keeps the exponent, but the largest floats round up to Inf.
-  return exponent_bits(from) > exponent_bits(to) ||
-         (exponent_bits(from) == exponent_bits(to) && from == at::kFloat);
+// To infinity, or to NaN in a type that has none. The largest floats round up to Inf even in
+// bfloat16, which has the same exponents.
+bool may_leave_range(c10::ScalarType from, c10::ScalarType to) {
+  return from != to && largest_in(from) > largest_in(to);
 }
 
 bool number_keeps_finite(const Hook& hook, const at::Tensor& number) {
@@ -66,14 +65,14 @@ bool number_keeps_finite(const Hook& hook, const at::Tensor& number) {
   return hook.rule == ScanRule::kMultiplies ? size > 1e-30 && size <= 1 : size >= 1 && size < 1e30;
 }
 
-// A wider operand or a number beyond the largest of the result's type is rounded to Inf on
-// the way, whatever the op.
+// A wider operand or a number beyond the largest of the result's type is rounded to Inf or NaN
+// on the way, whatever the op.
 bool fits(const Hook& hook, const Call& call, c10::ScalarType type) {
   bool fitting = true;
   each_tensor(hook, call, [&](const at::Tensor& input, std::size_t, int) {
     const c10::ScalarType from = c10::typeMetaToScalarType(input.unsafeGetTensorImpl()->dtype());
     // The size of a complex number may not fit its own type: abs(3e38 + 3e38i).
-    if (from != type) fitting &= !c10::isComplexType(from) && !may_round_to_infinity(from, type);
+    if (from != type) fitting &= !c10::isComplexType(from) && !may_leave_range(from, type);
   });
   return fitting && !(hook.has_scalars && largest_number(hook, call) > largest_of(dtype_of(type)));
 }
@@ -104,7 +103,7 @@ bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
     case ScanRule::kCasts: {
       const std::size_t source = hook.shape == ResultShape::kWrittenArguments ? 1 : 0;
       const at::Tensor& from = by_reference<at::Tensor>(call.arguments[source]);
-      return from.defined() && !may_round_to_infinity(from.scalar_type(), type);
+      return from.defined() && !may_leave_range(from.scalar_type(), type);
     }
     case ScanRule::kMultiplies:
     case ScanRule::kDivides:
@@ -190,7 +189,7 @@ void remember_written(const Hook& hook, const c10::TensorImpl& impl, Extent exte
   watcher.mark_made(storage, type, extent);
 }
 
-// Written as something else than the numbers that were looked at: the bits of a float.
+// Written by an op that does not show how large the numbers are.
 void forget_ceiling(const c10::TensorImpl& impl) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
@@ -206,6 +205,9 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
     if (sight != Sight::kNothing && sight != Sight::kWrapped)
       ++counters.unseen[static_cast<int>(sight)];
     forget_ceiling(impl);
+    // Integers may be the bits of floats: read as such, they are looked at like data.
+    if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0)
+      watcher.unmark_made(storage_of(impl));
     return;
   }
   if (hook.rule == ScanRule::kBorrows) {

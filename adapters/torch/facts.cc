@@ -20,7 +20,7 @@ constexpr std::size_t kMostLayers = 24;
 
 std::string type_name(const at::Tensor& tensor) {
   const DType dtype = dtype_of(tensor.scalar_type());
-  if (dtype != DType::kInteger && dtype != DType::kFloat8) return std::string(name_of(dtype));
+  if (dtype != DType::kInteger) return std::string(name_of(dtype));
   std::string name = c10::toString(tensor.scalar_type());
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name == "long") return "int64";
@@ -45,7 +45,7 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
 }
 
 void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Index>& elements) {
-  if (view.data == nullptr) return;
+  if (view.data == nullptr || !has_values(view.view())) return;
   for (const Index& element : elements) {
     const auto mine = feeding(element, view.sizes);
     if (!mine) {

@@ -140,7 +140,6 @@ Coverage coverage_now(const std::vector<NotWatched>& also) {
     if (count != 0) coverage.not_watched.push_back({what, why, static_cast<std::int64_t>(count)});
   };
   auto unseen = [&](Sight sight) { return counters.unseen[static_cast<int>(sight)]; };
-  add(unseen(Sight::kFloat8), "float8 results", "float8 kinds are not scanned");
   add(unseen(Sight::kSparse), "sparse results", "the values of sparse tensors are not scanned");
   add(unseen(Sight::kQuantized), "quantized results", "quantized tensors are not scanned");
   add(unseen(Sight::kOtherDevice), "results on another device", "only the CPU is watched");

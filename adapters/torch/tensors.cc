@@ -75,8 +75,18 @@ DType dtype_of(c10::ScalarType type) noexcept {
       return DType::kComplex128;
     case at::kComplexHalf:
       return DType::kComplex32;
+    case at::kFloat8_e5m2:
+      return DType::kFloat8E5M2;
+    case at::kFloat8_e4m3fn:
+      return DType::kFloat8E4M3FN;
+    case at::kFloat8_e4m3fnuz:
+      return DType::kFloat8E4M3FNUZ;
+    case at::kFloat8_e5m2fnuz:
+      return DType::kFloat8E5M2FNUZ;
+    case at::kFloat8_e8m0fnu:
+      return DType::kFloat8E8M0FNU;
     default:
-      return c10::isFloat8Type(type) ? DType::kFloat8 : DType::kInteger;
+      return DType::kInteger;
   }
 }
 
@@ -93,7 +103,6 @@ Sight sight_of(const c10::TensorImpl& tensor) {
     if (keys.has(DispatchKey::QuantizedCPU)) return Sight::kQuantized;
     return tensor.is_cpu() ? Sight::kOpaque : Sight::kOtherDevice;
   }
-  if (dtype == DType::kFloat8) return Sight::kFloat8;
   if (!is_scannable(dtype)) return Sight::kNothing;
   if (!tensor.has_storage()) return Sight::kOpaque;
   return tensor.numel() == 0 || data_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
@@ -129,8 +138,10 @@ void OwnedView::take(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   dtype = dtype_of(type);
-  int_width = dtype == DType::kInteger ? static_cast<std::uint8_t>(impl.itemsize()) : 0;
-  int_signed = dtype != DType::kInteger || is_signed_integer(type);
+  // Two float4 share a byte, and what a quantized number stands for is not in it.
+  const bool is_integer = c10::isIntegralType(type, /*includeBool=*/true);
+  int_width = is_integer ? static_cast<std::uint8_t>(impl.itemsize()) : 0;
+  int_signed = !is_integer || is_signed_integer(type);
   data = impl.has_storage() ? data_of(impl) : nullptr;
   sizes.assign(impl.sizes().begin(), impl.sizes().end());
   strides.assign(impl.strides().begin(), impl.strides().end());

@@ -15,7 +15,6 @@ namespace nanscope::torch_adapter {
 enum class Sight : std::uint8_t {
   kWatched,
   kNothing,  // undefined, empty, or of a type that holds no NaN
-  kFloat8,
   kSparse,
   kQuantized,
   kOtherDevice,

@@ -22,7 +22,7 @@ struct Counters {
   std::uint64_t ops = 0;
   std::uint64_t bytes = 0;
   // By Sight: results that held floating-point numbers and could not be looked into.
-  std::uint64_t unseen[8] = {};
+  std::uint64_t unseen[7] = {};
 };
 
 class Watcher {
@@ -48,7 +48,7 @@ class Watcher {
   [[nodiscard]] Extent extent_of(const c10::StorageImpl* storage,
                                  c10::ScalarType type) const noexcept {
     const Made made = made_at(storage);
-    return made.is(storage) && made.is(type) ? made.extent() : Extent{};
+    return has_extent(type) && made.is(storage) && made.is(type) ? made.extent() : Extent{};
   }
 
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(allocations_lock_); }

@@ -32,8 +32,9 @@ class KernelsOnly {
   const c10::impl::ExcludeDispatchKeyGuard excluded_;
 };
 
-bool is_half(c10::ScalarType type) {
-  return type == at::kHalf || type == at::kBFloat16 || type == at::kComplexHalf;
+bool is_narrow(c10::ScalarType type) {
+  return type == at::kHalf || type == at::kBFloat16 || type == at::kComplexHalf ||
+         c10::isFloat8Type(type);
 }
 
 c10::ScalarType widened(c10::ScalarType type, bool to_float64) {
@@ -197,14 +198,14 @@ void recompute(const Hook& hook, const Call& call, const Before* before, Finding
   if (!again.small_enough()) return;
   try {
     const KernelsOnly kernels_only;
-    bool half = false;
+    bool narrow = false;
     each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t, int) {
-      half |= is_half(tensor.scalar_type());
+      narrow |= is_narrow(tensor.scalar_type());
     });
     const std::string& made = finding.outputs[finding.origin.output].dtype;
-    half |= made == "float16" || made == "bfloat16";
+    narrow |= made == "float16" || made == "bfloat16" || made.starts_with("float8");
     for (const bool to_float64 : {false, true}) {
-      if (!to_float64 && !half) continue;
+      if (!to_float64 && !narrow) continue;
       std::vector<Value> values = again.compute(to_float64, finding.not_recomputed);
       if (values.empty()) return;
       if (to_float64) finding.exact = values[0];

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CPU = 1  # DLPack's kDLCPU
 DEVICES = {2: "CUDA", 3: "CUDA's pinned host memory", 10: "ROCm", 13: "CUDA's managed memory"}
+CANNOT_BE_NAN = ("float4_e2m1fn_x2",)
 WAYS = "bring it to the host first: {}"
 
 _torch_types: dict[object, str] = {}  # torch.float32: "float32"
@@ -82,7 +83,8 @@ def _is_tensor(value: object) -> bool:
 def _learn(torch: ModuleType) -> None:
     global _strided
     names = "float32 float64 float16 bfloat16 complex64 complex128 complex32 bool uint8"
-    names += " int8 int16 int32 int64 uint16 uint32 uint64"
+    names += " int8 int16 int32 int64 uint16 uint32 uint64 float8_e5m2 float8_e4m3fn"
+    names += " float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
     _strided = torch.strided
     _torch_types.update({getattr(torch, name): name for name in names.split()})
 
@@ -97,6 +99,8 @@ def _of_tensor(tensor, name: str) -> _core.Array | None:
     with torch.no_grad():
         values = _elements(tensor)
         dtype = _torch_types.get(values.dtype)
+        if dtype is None and dtype_of(values) in CANNOT_BE_NAN:
+            return None
         if dtype is None:
             how = "dequantize" if tensor.is_quantized else "float"
             raise Unreadable(

@@ -9,7 +9,7 @@ import sys
 from nanscope import support
 
 NOT_WATCHED = (
-    "float8 and quantized tensors, other devices than the CPU, "
+    "quantized tensors, other devices than the CPU, "
     "regions compiled by torch.compile, and other Python processes that the program starts"
 )
 PROCESSES = (

@@ -2,14 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <limits>
 
 namespace nanscope {
 namespace {
-
-constexpr DType kAll[] = {DType::kFloat64,   DType::kFloat32,   DType::kFloat16,
-                          DType::kBFloat16,  DType::kComplex64, DType::kComplex128,
-                          DType::kComplex32, DType::kFloat8,    DType::kInteger};
 
 TEST(DTypeTest, NamesAreThoseOfTorch) {
   EXPECT_EQ(name_of(DType::kFloat64), "float64");
@@ -19,7 +16,11 @@ TEST(DTypeTest, NamesAreThoseOfTorch) {
   EXPECT_EQ(name_of(DType::kComplex64), "complex64");
   EXPECT_EQ(name_of(DType::kComplex128), "complex128");
   EXPECT_EQ(name_of(DType::kComplex32), "complex32");
-  EXPECT_EQ(name_of(DType::kFloat8), "float8");
+  EXPECT_EQ(name_of(DType::kFloat8E5M2), "float8_e5m2");
+  EXPECT_EQ(name_of(DType::kFloat8E4M3FN), "float8_e4m3fn");
+  EXPECT_EQ(name_of(DType::kFloat8E4M3FNUZ), "float8_e4m3fnuz");
+  EXPECT_EQ(name_of(DType::kFloat8E5M2FNUZ), "float8_e5m2fnuz");
+  EXPECT_EQ(name_of(DType::kFloat8E8M0FNU), "float8_e8m0fnu");
   EXPECT_EQ(name_of(DType::kInteger), "integer");
 }
 
@@ -31,17 +32,35 @@ TEST(DTypeTest, WidthCountsBothPartsOfAComplex) {
   EXPECT_EQ(width_of(DType::kComplex64), 8u);
   EXPECT_EQ(width_of(DType::kComplex128), 16u);
   EXPECT_EQ(width_of(DType::kComplex32), 4u);
-  EXPECT_EQ(width_of(DType::kFloat8), 1u);
+  EXPECT_EQ(width_of(DType::kFloat8E4M3FN), 1u);
   EXPECT_EQ(width_of(DType::kInteger), 0u);
 }
 
-TEST(DTypeTest, EveryScannableTypeHasAWidthAndALimit) {
-  for (const DType dtype : kAll) {
-    const bool watched = dtype != DType::kFloat8 && dtype != DType::kInteger;
-    EXPECT_EQ(is_scannable(dtype), watched) << name_of(dtype);
-    EXPECT_EQ(largest_of(dtype) > 0, watched) << name_of(dtype);
+TEST(DTypeTest, EveryScannableTypeHasAWidthALimitAndAName) {
+  EXPECT_EQ(std::size(kScannable), static_cast<std::size_t>(DType::kInteger));
+  for (const DType dtype : kScannable) {
+    EXPECT_TRUE(is_scannable(dtype)) << name_of(dtype);
+    EXPECT_GT(largest_of(dtype), 0) << name_of(dtype);
+    EXPECT_GT(width_of(dtype), 0u) << name_of(dtype);
+    EXPECT_EQ(scannable_named(name_of(dtype)), dtype) << name_of(dtype);
     EXPECT_EQ(is_complex(dtype), name_of(dtype).starts_with("complex")) << name_of(dtype);
+    EXPECT_EQ(is_float8(dtype), name_of(dtype).starts_with("float8")) << name_of(dtype);
   }
+}
+
+TEST(DTypeTest, OfTheFloat8KindsOnlyTheOneOfIeeeHasInfinity) {
+  EXPECT_TRUE(has_infinity(DType::kFloat32));
+  EXPECT_TRUE(has_infinity(DType::kFloat8E5M2));
+  EXPECT_FALSE(has_infinity(DType::kFloat8E4M3FN));
+  EXPECT_FALSE(has_infinity(DType::kFloat8E8M0FNU));
+  EXPECT_FALSE(has_infinity(DType::kInteger));
+}
+
+TEST(DTypeTest, IntegersAreNotScannable) {
+  EXPECT_FALSE(is_scannable(DType::kInteger));
+  EXPECT_FALSE(is_float8(DType::kInteger));
+  EXPECT_EQ(largest_of(DType::kInteger), 0);
+  EXPECT_EQ(scannable_named("integer"), std::nullopt);
 }
 
 TEST(DTypeTest, LargestIsOfOneComponent) {
@@ -50,6 +69,11 @@ TEST(DTypeTest, LargestIsOfOneComponent) {
   EXPECT_EQ(largest_of(DType::kBFloat16), 3.3895313892515355e38);
   EXPECT_EQ(largest_of(DType::kComplex64), std::numeric_limits<float>::max());
   EXPECT_EQ(largest_of(DType::kFloat64), std::numeric_limits<double>::max());
+  EXPECT_EQ(largest_of(DType::kFloat8E5M2), 57344.0);
+  EXPECT_EQ(largest_of(DType::kFloat8E4M3FN), 448.0);
+  EXPECT_EQ(largest_of(DType::kFloat8E4M3FNUZ), 240.0);
+  EXPECT_EQ(largest_of(DType::kFloat8E5M2FNUZ), 57344.0);
+  EXPECT_EQ(largest_of(DType::kFloat8E8M0FNU), 1.7014118346046923e38);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ constexpr CauseInfo kCauses[] = {
     {"exp_overflow", "the code", "exp of a number that is too large."},
     {"float_overflow", "the code", "A result exceeds the largest float32 or float64."},
     {"half_overflow", "the code", "A value does not fit float16, which ends at 65,504."},
+    {"eight_bit_overflow", "the code", "A value does not fit a float8 kind."},
     {"eps_underflow", "the code", "A guard constant is rounded to 0 in half precision."},
     {"all_masked_softmax", "the code", "softmax over a row of only -inf."},
     {"inf_minus_inf", "the code", "Two infinities are subtracted or added."},

@@ -17,7 +17,9 @@ double limit_of(const std::string& op, DType dtype) {
   return std::log(largest) + (op == "sinh" || op == "cosh" ? std::log(2.0) : 0);
 }
 
-bool is_half(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kComplex32; }
+bool is_narrow(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kComplex32 || is_float8(dtype);
+}
 
 }  // namespace
 
@@ -31,11 +33,11 @@ void exponential(const Facts& facts, Opinions& opinions) {
   const double limit = limit_of(facts.op(), *dtype);
   const std::optional<double> value = x->value();
   const auto size = [&](double v) { return facts.op_is({"sinh", "cosh"}) ? std::abs(v) : v; };
-  if (value && is_half(*dtype) && size(*value) <= limit_of(facts.op(), DType::kFloat32)) {
+  if (value && is_narrow(*dtype) && size(*value) <= limit_of(facts.op(), DType::kFloat32)) {
     opinions.push_back({Opinion::Stand::kRuledOut,
                         "exp_overflow",
-                        fmt::format("{}({}) is finite in float32; only float16 is too small for it",
-                                    facts.op(), number(*value)),
+                        fmt::format("{}({}) is finite in float32; only {} is too small for it",
+                                    facts.op(), number(*value), name_of(*dtype)),
                         {}});
     return;
   }

@@ -224,13 +224,7 @@ std::string Facts::output_dtype_name() const {
   return finding_.inputs.empty() ? std::string() : finding_.inputs[0].dtype;
 }
 
-std::optional<DType> Facts::output_dtype() const {
-  const std::string name = output_dtype_name();
-  for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16,
-                            DType::kComplex64, DType::kComplex128, DType::kComplex32})
-    if (name_of(dtype) == name) return dtype;
-  return std::nullopt;
-}
+std::optional<DType> Facts::output_dtype() const { return scannable_named(output_dtype_name()); }
 
 std::string Facts::at() const {
   if (origin().indices.empty() || origin().indices[0].empty()) return {};

@@ -41,7 +41,7 @@ void loss_scale(const Facts& facts, Opinions& opinions) {
                      "scaling is not what makes them infinite.",
                      number(scales.front()), number(scales.back())),
          {path(scales)},
-         {"half_overflow", "float_overflow"}});
+         {"half_overflow", "eight_bit_overflow", "float_overflow"}});
   } else if (is_scale(facts) && !facts.is_nan()) {
     const auto x = facts.operand("self", 0, "the loss scale");
     opinions.push_back(
@@ -52,7 +52,7 @@ void loss_scale(const Facts& facts, Opinions& opinions) {
                      x ? x->name : "the loss scale",
                      x && x->value() ? number(*x->value()) : "the largest number", facts.value()),
          {scales.size() > 1 ? path(scales) : std::string()},
-         {"float_overflow", "half_overflow"}});
+         {"float_overflow", "half_overflow", "eight_bit_overflow"}});
   }
 }
 

@@ -1,4 +1,5 @@
 // half_overflow: the result does not fit float16, though it would fit float32.
+// eight_bit_overflow: the same of a float8 kind. Most of them have no Inf and give NaN.
 // float_overflow: it exceeds the largest float32 or float64.
 //
 // Two proofs. By value: the exact result, recorded or computed here from the operands
@@ -124,9 +125,25 @@ std::string operands_here(const Facts& facts) {
 
 struct Range {
   DType dtype;
-  double largest;
-  bool half;
+  double largest = largest_of(dtype);
+  bool half = dtype == DType::kFloat16 || dtype == DType::kComplex32;
+  bool narrow = half || is_float8(dtype);
+
+  [[nodiscard]] const char* cause() const {
+    return half ? "half_overflow" : narrow ? "eight_bit_overflow" : "float_overflow";
+  }
 };
+
+bool is_cast(const Facts& facts) { return facts.op_is({"to", "_to_copy", "copy"}); }
+
+// The cast of an Inf to a type that has none.
+std::optional<Operand> lost_infinity(const Facts& facts, const Range& range) {
+  if (has_infinity(range.dtype) || !is_cast(facts)) return std::nullopt;
+  const bool copies = facts.op() == "copy";
+  auto source = facts.operand(copies ? "src" : "self", copies ? 1 : 0, "the value that is cast");
+  const auto value = source ? source->value() : std::nullopt;
+  return value && std::isinf(*value) ? source : std::nullopt;
+}
 
 // What overflowed: the expression, or in backward a gradient of it.
 std::string what(const Facts& facts) {
@@ -143,13 +160,14 @@ std::string by_value(const Facts& facts, const Range& range, double exact) {
 std::string by_exclusion(const Facts& facts, const Range& range) {
   return fmt::format(
       "{} adds and multiplies finite numbers; {}the result left the range of {}, which ends at {}.",
-      what(facts), facts.is_nan() ? "partial sums became inf and -inf, because " : "",
+      what(facts),
+      facts.is_nan() && has_infinity(range.dtype) ? "partial sums became inf and -inf, because "
+                                                  : "",
       name_of(range.dtype), number(range.largest));
 }
 
 void rule_out(Opinions& opinions, const Range& range, const std::string& why) {
-  opinions.push_back(
-      {Opinion::Stand::kRuledOut, range.half ? "half_overflow" : "float_overflow", why, {}});
+  opinions.push_back({Opinion::Stand::kRuledOut, range.cause(), why, {}});
 }
 
 }  // namespace
@@ -157,43 +175,53 @@ void rule_out(Opinions& opinions, const Range& range, const std::string& why) {
 void overflow(const Facts& facts, Opinions& opinions) {
   const std::optional<DType> dtype = facts.output_dtype();
   if (!dtype) return;
-  Range range{*dtype, largest_of(*dtype), *dtype == DType::kFloat16 || *dtype == DType::kComplex32};
+  const Range range{*dtype};
+  if (const std::optional<Operand> infinite = lost_infinity(facts, range)) {
+    opinions.push_back(
+        {Opinion::Stand::kCertain,
+         range.cause(),
+         fmt::format("{} is {}{}, and {} has no inf: it becomes nan.", infinite->name,
+                     number(*infinite->value()), facts.at(), name_of(range.dtype)),
+         {values_here(facts, *infinite)}});
+    return;
+  }
   if (!facts.inputs_finite()) {
-    if (range.half && !facts.finding().inputs.empty())
+    if (range.narrow && !facts.finding().inputs.empty())
       rule_out(opinions, range, "an input is not finite itself where the result is bad");
     return;
   }
   std::vector<std::string> evidence{operands_here(facts)};
   for (const Operand& operand : facts.tensors()) evidence.push_back(finite_range(operand));
+  if (!has_infinity(range.dtype))
+    evidence.push_back(fmt::format("{} has no inf: what is beyond its largest number becomes nan",
+                                   name_of(range.dtype)));
 
   if (const std::optional<double> exact = exact_result(facts)) {
     const bool fits = std::abs(*exact) <= range.largest;
     if (fits || !std::isfinite(*exact)) {
       if (has_no_pole(facts))  // then a sum on the way left the range
-        opinions.push_back({Opinion::Stand::kCertain,
-                            range.half ? "half_overflow" : "float_overflow",
-                            by_exclusion(facts, range), evidence});
-      else if (range.half)
+        opinions.push_back(
+            {Opinion::Stand::kCertain, range.cause(), by_exclusion(facts, range), evidence});
+      else if (range.narrow)
         rule_out(opinions, range,
                  fits ? fmt::format("the exact result, {}, fits", number(*exact))
                       : fmt::format("in float64 it is {} too", number(*exact)));
       return;
     }
-    if (range.half && facts.finding().recomputed.empty())
-      evidence.push_back(fmt::format("float32 holds {}, float16 does not", number(*exact)));
+    if (range.narrow && facts.finding().recomputed.empty())
+      evidence.push_back(
+          fmt::format("float32 holds {}, {} does not", number(*exact), name_of(range.dtype)));
     const bool fits_float = std::abs(*exact) <= largest_of(DType::kFloat32);
-    opinions.push_back({Opinion::Stand::kCertain,
-                        range.half && fits_float ? "half_overflow" : "float_overflow",
+    opinions.push_back({Opinion::Stand::kCertain, fits_float ? range.cause() : "float_overflow",
                         by_value(facts, range, *exact), evidence});
   } else if (has_no_pole(facts)) {
-    opinions.push_back({Opinion::Stand::kCertain, range.half ? "half_overflow" : "float_overflow",
-                        by_exclusion(facts, range), evidence});
-  } else if (range.half && !facts.is_nan() && !has_pole(facts)) {
     opinions.push_back(
-        {Opinion::Stand::kLikely, "half_overflow",
-         fmt::format("All inputs are finite and the result is float16, which ends at {}.",
-                     number(range.largest)),
-         evidence});
+        {Opinion::Stand::kCertain, range.cause(), by_exclusion(facts, range), evidence});
+  } else if (range.narrow && facts.is_nan() != has_infinity(range.dtype) && !has_pole(facts)) {
+    opinions.push_back({Opinion::Stand::kLikely, range.cause(),
+                        fmt::format("All inputs are finite and the result is {}, which ends at {}.",
+                                    name_of(range.dtype), number(range.largest)),
+                        evidence});
   }
 }
 

@@ -34,6 +34,28 @@ TEST(Exponential, InHalfPrecisionTheTypeIsToBlame) {
             "exp_overflow certain");
 }
 
+TEST(Overflow, OfFloat8) {
+  const Finding cast =
+      made(kNan, "aten::_to_copy", {with("scores", "self", 300)}, "float8_e4m3fnuz");
+  EXPECT_EQ(verdict(cast), "eight_bit_overflow certain");
+  EXPECT_NE(diagnose(cast).sentence.find("is 300 at [3], and float8_e4m3fnuz ends at 240."),
+            std::string::npos);
+  EXPECT_EQ(verdict(made(kInf, "aten::_to_copy", {with("g", "self", -1e5)}, "float8_e5m2")),
+            "eight_bit_overflow certain");
+  EXPECT_EQ(verdict(made(kNan, "aten::_to_copy", {with("s", "self", 3e38)}, "float8_e8m0fnu")),
+            "eight_bit_overflow certain");
+}
+
+TEST(Overflow, AnInfThatTheTypeDoesNotHave) {
+  const Finding cast =
+      made(kNan, "aten::_to_copy", {with("mask", "self", -kInf)}, "float8_e5m2fnuz");
+  EXPECT_EQ(verdict(cast), "eight_bit_overflow certain");
+  EXPECT_EQ(diagnose(cast).sentence,
+            "`mask` is -inf at [3], and float8_e5m2fnuz has no inf: it becomes nan.");
+  EXPECT_NE(diagnose(made(kNan, "aten::_to_copy", {with("m", "self", kInf)}, "float16")).id,
+            "eight_bit_overflow");
+}
+
 TEST(Overflow, OfHalf) {
   const Finding sum = made(kInf, "aten::add.Tensor",
                            {with("h", "self", 40000), with("r", "other", 40000)}, "float16");

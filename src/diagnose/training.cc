@@ -17,9 +17,9 @@
 namespace nanscope::diagnosis {
 namespace {
 
-const std::vector<std::string> kHowItShows{"float_overflow", "half_overflow",   "exp_overflow",
-                                           "log_of_zero",    "inf_minus_inf",   "zero_times_inf",
-                                           "unknown",        "division_by_zero"};
+const std::vector<std::string> kHowItShows{"float_overflow", "half_overflow", "eight_bit_overflow",
+                                           "exp_overflow",   "log_of_zero",   "inf_minus_inf",
+                                           "zero_times_inf", "unknown",       "division_by_zero"};
 constexpr int kFewestSteps = 3;
 constexpr double kDiverges = 1.5;  // a step
 constexpr double kExtremeWeight = 100;

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "scan/elements.h"
 #include "scan/finite_kernels.h"
-#include "scan/float_bits.h"
 #include "scan/layout.h"
 
 namespace nanscope {

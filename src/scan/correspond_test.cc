@@ -50,7 +50,7 @@ TEST(KindMapTest, RowMajorWhateverTheStrides) {
     tensor.set(tensor.at({1, 0}), patterns_of(dtype).inf[1]);
     const KindMap map = kind_map_of(tensor.view());
     EXPECT_EQ(map.sizes, (Sizes{2, 3}));
-    EXPECT_EQ(cells_of(map), "..ni..") << name_of(dtype);
+    EXPECT_EQ(cells_of(map), patterns_of(dtype).has_inf ? "..ni.." : "..nn..") << name_of(dtype);
   }
 }
 
@@ -62,7 +62,7 @@ TEST(KindMapTest, LongDenseRows) {
       const int turn = static_cast<int>(index[0] + index[1]) % 3;
       if (turn == 1) tensor.set(element, patterns_of(dtype).nan[0]);
       if (turn == 2) tensor.set(element, patterns_of(dtype).inf[0]);
-      expected += ".ni"[turn];
+      expected += patterns_of(dtype).has_inf ? ".ni"[turn] : ".nn"[turn];
     });
     EXPECT_EQ(cells_of(kind_map_of(tensor.view())), expected) << name_of(dtype);
   }

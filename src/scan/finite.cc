@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "scan/elements.h"
 #include "scan/finite_kernels.h"
-#include "scan/float_bits.h"
 #include "scan/layout.h"
 
 namespace nanscope {

@@ -22,7 +22,8 @@ struct Kinds {
 };
 
 // The least ceiling of all elements (of all components, if complex); kNoCeiling if one is not
-// finite. A dense run of `bytes` bytes. `dtype` must be scannable.
+// finite. Of the float8 fnuz kinds it is that of the type's largest number. A dense run of `bytes`
+// bytes. `dtype` must be scannable.
 [[nodiscard]] int ceiling_of(const void* data, std::size_t bytes, DType dtype) noexcept;
 // Any strides, any offset. A type that is not scannable counts as zero.
 [[nodiscard]] int ceiling_of(const TensorView& view) noexcept;

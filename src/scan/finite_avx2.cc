@@ -1,11 +1,12 @@
 // 32 bytes at a time.
 
 #include "scan/finite_kernels.h"
-#include "scan/float_bits.h"
 
 #if defined(__AVX2__)
 
 #include <immintrin.h>
+
+#include <type_traits>
 
 #include "scan/finite_simd.h"
 
@@ -32,7 +33,8 @@ struct Vector256 {
       return _mm256_zextsi128_si256(_mm_unpacklo_epi64(head, tail));
     }
     if (n >= 4) return pair_of<std::uint32_t>(at, at + n - 4);
-    return pair_of<std::uint16_t>(at, at);
+    if (n >= 2) return pair_of<std::uint16_t>(at, at + n - 2);
+    return pair_of<std::uint8_t>(at, at);
   }
 
   template <class Word>
@@ -50,12 +52,14 @@ __m256i broadcast(std::uint64_t x) noexcept {
 }
 __m256i broadcast(std::uint32_t x) noexcept { return _mm256_set1_epi32(static_cast<int>(x)); }
 __m256i broadcast(std::uint16_t x) noexcept { return _mm256_set1_epi16(static_cast<short>(x)); }
+__m256i broadcast(std::uint8_t x) noexcept { return _mm256_set1_epi8(static_cast<char>(x)); }
 
 bool any(__m256i mask) noexcept { return _mm256_testz_si256(mask, mask) == 0; }
 
 // Signed comparisons: there is no sign left where they are used.
 template <std::size_t kComponent>
 __m256i above(__m256i a, __m256i limit) noexcept {
+  if constexpr (kComponent == 1) return _mm256_cmpgt_epi8(a, limit);
   if constexpr (kComponent == 2) return _mm256_cmpgt_epi16(a, limit);
   if constexpr (kComponent == 4) return _mm256_cmpgt_epi32(a, limit);
   if constexpr (kComponent == 8) return _mm256_cmpgt_epi64(a, limit);
@@ -63,48 +67,78 @@ __m256i above(__m256i a, __m256i limit) noexcept {
 
 template <std::size_t kComponent>
 __m256i equal(__m256i a, __m256i b) noexcept {
+  if constexpr (kComponent == 1) return _mm256_cmpeq_epi8(a, b);
   if constexpr (kComponent == 2) return _mm256_cmpeq_epi16(a, b);
   if constexpr (kComponent == 4) return _mm256_cmpeq_epi32(a, b);
   if constexpr (kComponent == 8) return _mm256_cmpeq_epi64(a, b);
 }
 
-// Keeps the largest magnitude, as an unsigned integer: two operations a vector.
-// Of a float64 the upper half tells: there is no 64-bit maximum, and none is needed.
+template <std::size_t kComponent>
+__m256i larger(__m256i a, __m256i b) noexcept {
+  if constexpr (kComponent == 1) return _mm256_max_epu8(a, b);
+  if constexpr (kComponent == 2) return _mm256_max_epu16(a, b);
+  if constexpr (kComponent == 4) return _mm256_max_epu32(a, b);
+}
+
+template <std::size_t kComponent>
+bool any_at_least(__m256i a, __m256i limit) noexcept {
+  return any(equal<kComponent>(a, larger<kComponent>(a, limit)));
+}
+
+// Keeps the largest magnitude, as an unsigned integer: two operations a vector, or one where
+// there is no sign. Of a float64 the upper half tells: there is no 64-bit maximum, and none is
+// needed.
 template <class Format>
 struct CeilingSieve : Vector256 {
   static constexpr std::size_t kComponent = sizeof(typename Format::Bits);
+  static constexpr std::size_t kLane = kComponent == 8 ? 4 : kComponent;
 
   __m256i worst = _mm256_setzero_si256();
 
   void look(__m256i x) noexcept {
     const __m256i kept = kComponent == 8 ? broadcast(std::uint64_t{0x7fffffff00000000})
                                          : broadcast(Format::kSignless);
-    worst = larger(worst, _mm256_and_si256(x, kept));
+    worst = larger<kLane>(worst, _mm256_and_si256(x, kept));
   }
-  void merge(const CeilingSieve& other) noexcept { worst = larger(worst, other.worst); }
+  void merge(const CeilingSieve& other) noexcept { worst = larger<kLane>(worst, other.worst); }
   [[nodiscard]] bool settled() const noexcept {
-    if constexpr (kComponent == 8)
-      return any(above<4>(worst, broadcast(std::uint32_t{0x7fefffff})));
-    return any(
-        above<kComponent>(worst, broadcast(static_cast<typename Format::Bits>(Format::kInf - 1))));
+    const __m256i least_bad =
+        kComponent == 8 ? broadcast(std::uint32_t{0x7ff00000}) : broadcast(Format::kLeastBad);
+    return any_at_least<kLane>(worst, least_bad);
   }
 
-  // A 16-bit maximum becomes a 32-bit one by looking at the halves side by side.
+  // A narrow maximum becomes a wider one by looking at the halves side by side.
   [[nodiscard]] int answer() const noexcept {
     __m256i wide = worst;
-    if constexpr (kComponent == 2) {
-      wide = _mm256_max_epu32(_mm256_srli_epi32(worst, 16),
-                              _mm256_and_si256(worst, broadcast(std::uint32_t{0xffff})));
+    if constexpr (kLane == 1) {
+      wide = _mm256_max_epu16(_mm256_srli_epi16(wide, 8),
+                              _mm256_and_si256(wide, broadcast(std::uint16_t{0xff})));
+    }
+    if constexpr (kLane <= 2) {
+      wide = _mm256_max_epu32(_mm256_srli_epi32(wide, 16),
+                              _mm256_and_si256(wide, broadcast(std::uint32_t{0xffff})));
     }
     __m128i most = _mm_max_epu32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
     most = _mm_max_epu32(most, _mm_shuffle_epi32(most, 0x4e));
     most = _mm_max_epu32(most, _mm_shuffle_epi32(most, 0xb1));
     return ceiling_of_bits<Format>(static_cast<std::uint32_t>(_mm_cvtsi128_si32(most)));
   }
+};
 
-  static __m256i larger(__m256i a, __m256i b) noexcept {
-    return kComponent == 2 ? _mm256_max_epu16(a, b) : _mm256_max_epu32(a, b);
+// NaN is the least of all bytes, if they are taken for signed integers: one operation a vector.
+template <int kMantissa>
+struct CeilingSieve<Float8FNUZ<kMantissa>> : Vector256 {
+  using Format = Float8FNUZ<kMantissa>;
+  static constexpr std::size_t kComponent = 1;
+
+  __m256i least = _mm256_setzero_si256();
+
+  void look(__m256i x) noexcept { least = _mm256_min_epi8(least, x); }
+  void merge(const CeilingSieve& other) noexcept { look(other.least); }
+  [[nodiscard]] bool settled() const noexcept {
+    return any(equal<1>(least, broadcast(Format::kNan)));
   }
+  [[nodiscard]] int answer() const noexcept { return settled() ? kNoCeiling : Format::kBias; }
 };
 
 template <class Format>
@@ -130,10 +164,13 @@ struct KindsSieve : Vector256 {
 };
 
 template <class Format>
-constexpr KernelPair kPair{sift<CeilingSieve<Format>>, sift<KindsSieve<Format>>};
+struct Avx2Kernels {
+  using Kinds =
+      std::conditional_t<Format::kHasInf, KindsSieve<Format>, OnlyNan<CeilingSieve<Format>>>;
+  static constexpr KernelPair kPair{sift<CeilingSieve<Format>>, sift<Kinds>};
+};
 
-constinit const Kernels kTable =
-    table_of("avx2", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);
+constinit const Kernels kTable = table_of<Avx2Kernels>("avx2");
 
 }  // namespace
 

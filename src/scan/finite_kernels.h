@@ -16,6 +16,8 @@
 
 #include "base/dtype.h"
 #include "scan/ceiling.h"
+#include "scan/float8_bits.h"
+#include "scan/float_bits.h"
 
 namespace nanscope {
 
@@ -48,20 +50,25 @@ struct Kernels {
 [[nodiscard]] std::uint8_t opaque_kinds(const std::byte* data, std::size_t bytes) noexcept;
 
 // A complex type has the kernels of its components.
-consteval Kernels table_of(const char* name, KernelPair float64, KernelPair float32,
-                           KernelPair float16, KernelPair bfloat16) {
+template <template <class> class KernelsOf>
+consteval Kernels table_of(const char* name) {
   Kernels table{name, {}};
   for (KernelPair& pair : table.of) pair = {opaque_ceiling, opaque_kinds};
   const auto set = [&table](DType dtype, KernelPair pair) {
     table.of[static_cast<std::size_t>(dtype)] = pair;
   };
-  set(DType::kFloat64, float64);
-  set(DType::kFloat32, float32);
-  set(DType::kFloat16, float16);
-  set(DType::kBFloat16, bfloat16);
-  set(DType::kComplex64, float32);
-  set(DType::kComplex128, float64);
-  set(DType::kComplex32, float16);
+  set(DType::kFloat64, KernelsOf<Float64>::kPair);
+  set(DType::kFloat32, KernelsOf<Float32>::kPair);
+  set(DType::kFloat16, KernelsOf<Float16>::kPair);
+  set(DType::kBFloat16, KernelsOf<BFloat16>::kPair);
+  set(DType::kComplex64, KernelsOf<Float32>::kPair);
+  set(DType::kComplex128, KernelsOf<Float64>::kPair);
+  set(DType::kComplex32, KernelsOf<Float16>::kPair);
+  set(DType::kFloat8E5M2, KernelsOf<Float8E5M2>::kPair);
+  set(DType::kFloat8E4M3FN, KernelsOf<Float8E4M3FN>::kPair);
+  set(DType::kFloat8E4M3FNUZ, KernelsOf<Float8E4M3FNUZ>::kPair);
+  set(DType::kFloat8E5M2FNUZ, KernelsOf<Float8E5M2FNUZ>::kPair);
+  set(DType::kFloat8E8M0FNU, KernelsOf<Float8E8M0FNU>::kPair);
   return table;
 }
 

@@ -2,7 +2,6 @@
 // must agree with it, and it serves machines that have none of them.
 
 #include "scan/finite_kernels.h"
-#include "scan/float_bits.h"
 
 namespace nanscope {
 namespace {
@@ -31,10 +30,11 @@ std::uint8_t kinds(const std::byte* data, std::size_t bytes) noexcept {
 }
 
 template <class Format>
-constexpr KernelPair kPair{ceiling<Format>, kinds<Format>};
+struct ScalarKernels {
+  static constexpr KernelPair kPair{ceiling<Format>, kinds<Format>};
+};
 
-constinit const Kernels kTable =
-    table_of("scalar", kPair<Float64>, kPair<Float32>, kPair<Float16>, kPair<BFloat16>);
+constinit const Kernels kTable = table_of<ScalarKernels>("scalar");
 
 }  // namespace
 

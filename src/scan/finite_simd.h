@@ -22,6 +22,7 @@
 #include <cstdint>
 
 #include "scan/ceiling.h"
+#include "scan/finite_kernels.h"
 
 namespace nanscope {
 namespace {
@@ -31,12 +32,17 @@ template <class Format>
 int ceiling_of_bits(std::uint32_t worst) noexcept {
   constexpr int kShift = sizeof(typename Format::Bits) == 8 ? 32 : 0;
   constexpr int kMantissa = Format::kMantissa - kShift;
-  constexpr auto kInf = static_cast<std::uint32_t>(std::uint64_t{Format::kInf} >> kShift);
-  constexpr int kBias = static_cast<int>(kInf >> (kMantissa + 1));
-  if (worst >= kInf) return kNoCeiling;
-  if (worst == 0 && kShift == 0) return kAllZero;
-  return static_cast<int>(worst >> kMantissa) - kBias + 1;
+  constexpr auto kLeastBad = static_cast<std::uint32_t>(std::uint64_t{Format::kLeastBad} >> kShift);
+  if (worst >= kLeastBad) return kNoCeiling;
+  if (worst == 0 && kShift == 0 && Format::kHasZero) return kAllZero;
+  return static_cast<int>(worst >> kMantissa) - Format::kBias + 1;
 }
+
+// The kinds of a format that has no Inf: what has no ceiling is NaN.
+template <class CeilingSieve>
+struct OnlyNan : CeilingSieve {
+  [[nodiscard]] std::uint8_t answer() const noexcept { return this->settled() ? kNanBit : 0; }
+};
 
 // A buffer is left early only between blocks: a test in the inner loop would cost
 // the good buffers, which are nearly all.
@@ -59,22 +65,41 @@ const std::byte* look_at_steps(const std::byte* at, std::size_t steps, Sieve& a,
   return at;
 }
 
-// More than four vectors: aligned loads, four independent sieves.
+// More than four vectors and at most eight: four from each end.
+template <class Sieve>
+auto sift_medium(const std::byte* data, std::size_t bytes) noexcept {
+  constexpr std::size_t kWidth = Sieve::kWidth;
+  const std::byte* const back = data + bytes - 4 * kWidth;
+  Sieve a, b;
+  a.look(Sieve::load(data));
+  b.look(Sieve::load(back));
+  a.look(Sieve::load(data + kWidth));
+  b.look(Sieve::load(back + kWidth));
+  a.look(Sieve::load(data + 2 * kWidth));
+  b.look(Sieve::load(back + 2 * kWidth));
+  a.look(Sieve::load(data + 3 * kWidth));
+  b.look(Sieve::load(back + 3 * kWidth));
+  a.merge(b);
+  return a.answer();
+}
+
+// More than eight vectors: aligned loads, four independent sieves. What is left behind the last
+// whole step is seen by a step that ends where the buffer does: there is no loop whose end could
+// be guessed wrong.
 template <class Sieve>
 auto sift_long(const std::byte* data, std::size_t bytes) noexcept {
   constexpr std::size_t kWidth = Sieve::kWidth;
   constexpr std::size_t kStep = 8 * kWidth;
 
-  const std::byte* const last = data + bytes - kWidth;
+  const std::byte* const end = data + bytes;
   Sieve a, b, c, d;
   a.look(Sieve::load(data));
-  b.look(Sieve::load(last));
 
   // On to the next vector boundary, but never off the components' own grid.
   const std::size_t past_boundary = reinterpret_cast<std::uintptr_t>(data) % kWidth;
   const std::byte* at = data + (kWidth - past_boundary) / Sieve::kComponent * Sieve::kComponent;
 
-  while (static_cast<std::size_t>(last - at) > kBlockBytes) {
+  while (static_cast<std::size_t>(end - at) > kBlockBytes) {
     at = look_at_steps(at, kBlockBytes / kStep, a, b, c, d);
     Sieve all = a;
     all.merge(b);
@@ -82,8 +107,8 @@ auto sift_long(const std::byte* data, std::size_t bytes) noexcept {
     all.merge(d);
     if (all.settled()) return all.answer();
   }
-  at = look_at_steps(at, static_cast<std::size_t>(last - at) / kStep, a, b, c, d);
-  for (; at < last; at += kWidth) c.look(Sieve::load(at));
+  look_at_steps(at, static_cast<std::size_t>(end - at) / kStep, a, b, c, d);
+  look_at_steps(end - kStep, 1, a, b, c, d);
 
   a.merge(b);
   c.merge(d);
@@ -94,7 +119,8 @@ auto sift_long(const std::byte* data, std::size_t bytes) noexcept {
 template <class Sieve>
 auto sift(const std::byte* data, std::size_t bytes) noexcept {
   constexpr std::size_t kWidth = Sieve::kWidth;
-  if (bytes > 4 * kWidth) return sift_long<Sieve>(data, bytes);
+  if (bytes > 4 * kWidth)
+    return bytes > 8 * kWidth ? sift_long<Sieve>(data, bytes) : sift_medium<Sieve>(data, bytes);
 
   Sieve sieve;
   if (bytes == 0) return sieve.answer();

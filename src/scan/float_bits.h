@@ -1,4 +1,5 @@
-// The IEEE-754 formats as bit patterns: where NaN, Inf and the subnormals begin.
+// The IEEE-754 formats as bit patterns: where NaN, Inf and the subnormals begin. The float8
+// formats that are not of IEEE's kind are in scan/float8_bits.h.
 //
 // All questions are answered with integer arithmetic, so the answers do not
 // depend on the caller's floating-point environment (flush-to-zero, traps) and
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/dtype.h"
 #include "scan/ceiling.h"
 
 namespace nanscope {
@@ -30,16 +30,23 @@ struct FloatBits {
   static constexpr Bits kSignless = static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> 1);
   static constexpr Bits kLeastNormal = static_cast<Bits>(Bits{1} << kMantissa);
   static constexpr Bits kInf = static_cast<Bits>(kSignless & ~(kLeastNormal - 1));
+  static constexpr bool kHasInf = true;
+  static constexpr bool kHasZero = true;
+  static constexpr Bits kLeastBad = kInf;
+  static constexpr int kBias = static_cast<int>(kInf >> (kMantissa + 1));
 
   static constexpr Bits signless(Bits bits) noexcept { return static_cast<Bits>(bits & kSignless); }
   static constexpr bool is_nan(Bits bits) noexcept { return signless(bits) > kInf; }
   static constexpr bool is_inf(Bits bits) noexcept { return signless(bits) == kInf; }
   static constexpr bool is_finite(Bits bits) noexcept { return signless(bits) < kInf; }
   static constexpr bool has_sign(Bits bits) noexcept { return bits > kSignless; }
+  // As signed integers these are in the order of the numbers. Its own inverse.
+  static constexpr Bits in_order(Bits bits) noexcept {
+    return static_cast<Bits>(bits ^ (kSignless & all_ones_if<Bits>(has_sign(bits))));
+  }
 
   // The least n with |x| < 2^n; subnormals share one.
   static constexpr int ceiling(Bits bits) noexcept {
-    constexpr int kBias = static_cast<int>(kInf >> (kMantissa + 1));
     if (!is_finite(bits)) return kNoCeiling;
     return signless(bits) == 0 ? kAllZero
                                : static_cast<int>(signless(bits) >> kMantissa) - kBias + 1;
@@ -48,11 +55,12 @@ struct FloatBits {
   static constexpr double value(Bits bits) noexcept {
     return is_finite(bits) ? finite_value<double, std::uint64_t, 52>(bits) : non_finite_value(bits);
   }
-  // The same number as the narrowest of float32 and float64 that holds it; `bits` must be finite.
+  // The same number as the narrowest of float32 and float64 that holds it; 0 if it is not finite.
   static constexpr auto number(Bits bits) noexcept {
+    bits = static_cast<Bits>(bits & all_ones_if<Bits>(is_finite(bits)));
     if constexpr (sizeof(Bits) == 8) return std::bit_cast<double>(bits);
     if constexpr (sizeof(Bits) == 4) return std::bit_cast<float>(bits);
-    if constexpr (sizeof(Bits) == 2) return finite_value<float, std::uint32_t, 23>(bits);
+    if constexpr (sizeof(Bits) <= 2) return finite_value<float, std::uint32_t, 23>(bits);
   }
 
   static Bits load(const std::byte* at) noexcept {
@@ -67,7 +75,6 @@ struct FloatBits {
   template <class Wide, class WideBits, int kWideMantissa>
   static constexpr Wide finite_value(Bits bits) noexcept {
     constexpr int kWiden = kWideMantissa - kMantissa;
-    constexpr int kBias = kInf >> (kMantissa + 1);
     constexpr int kWideBias = (1 << (8 * sizeof(WideBits) - 2 - kWideMantissa)) - 1;
     constexpr WideBits kOne = WideBits{1} << kWideMantissa;
     constexpr WideBits kRebias = kOne * (kWideBias - kBias);
@@ -93,44 +100,6 @@ using Float64 = FloatBits<std::uint64_t, 52>;
 using Float32 = FloatBits<std::uint32_t, 23>;
 using Float16 = FloatBits<std::uint16_t, 10>;
 using BFloat16 = FloatBits<std::uint16_t, 7>;
-
-// An element as its components: one for a real type, two for a complex one.
-template <class FormatType, int kPartCount>
-struct Element {
-  using Format = FormatType;
-  static constexpr int kParts = kPartCount;
-  static constexpr std::size_t kWidth = kParts * sizeof(typename Format::Bits);
-};
-
-// Calls `fn` with the Element of a scannable dtype; with any other, does nothing
-// and returns a default value.
-template <class Fn>
-constexpr auto with_element(DType dtype, Fn&& fn) -> decltype(fn(Element<Float64, 1>{})) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return fn(Element<Float64, 1>{});
-    case DType::kFloat32:
-      return fn(Element<Float32, 1>{});
-    case DType::kFloat16:
-      return fn(Element<Float16, 1>{});
-    case DType::kBFloat16:
-      return fn(Element<BFloat16, 1>{});
-    case DType::kComplex64:
-      return fn(Element<Float32, 2>{});
-    case DType::kComplex128:
-      return fn(Element<Float64, 2>{});
-    case DType::kComplex32:
-      return fn(Element<Float16, 2>{});
-    case DType::kFloat8:
-    case DType::kInteger:
-      break;
-  }
-  return decltype(fn(Element<Float64, 1>{}))();
-}
-
-// Bytes of a scannable dtype's element; 0 for any other.
-constexpr std::size_t scannable_width(DType dtype) noexcept {
-  return with_element(dtype, [](auto element) { return decltype(element)::kWidth; });
-}
+using Float8E5M2 = FloatBits<std::uint8_t, 2>;
 
 }  // namespace nanscope

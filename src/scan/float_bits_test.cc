@@ -10,6 +10,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "scan/elements.h"
 #include "scan/test_patterns.h"
 
 namespace nanscope {
@@ -17,14 +18,16 @@ namespace {
 
 template <class Format>
 void expect_all_values(DType dtype) {
-  for (std::uint32_t pattern = 0; pattern < 0x10000; ++pattern) {
-    const auto bits = static_cast<std::uint16_t>(pattern);
+  using Bits = typename Format::Bits;
+  for (std::uint32_t pattern = 0; pattern <= std::numeric_limits<Bits>::max(); ++pattern) {
+    const auto bits = static_cast<Bits>(pattern);
     const double expected = number_of(bits, dtype);
     const double actual = Format::value(bits);
     ASSERT_EQ(Format::is_nan(bits), std::isnan(expected)) << pattern;
     ASSERT_EQ(Format::is_inf(bits), std::isinf(expected)) << pattern;
     ASSERT_EQ(Format::is_finite(bits), std::isfinite(expected)) << pattern;
     ASSERT_EQ(std::isnan(actual), std::isnan(expected)) << pattern;
+    ASSERT_EQ(Format::number(bits), std::isfinite(expected) ? expected : 0) << pattern;
     if (std::isnan(expected)) continue;
     ASSERT_EQ(actual, expected) << pattern;
     ASSERT_EQ(std::signbit(actual), std::signbit(expected)) << pattern;
@@ -33,6 +36,33 @@ void expect_all_values(DType dtype) {
 
 TEST(FloatBitsTest, EveryFloat16) { expect_all_values<Float16>(DType::kFloat16); }
 TEST(FloatBitsTest, EveryBFloat16) { expect_all_values<BFloat16>(DType::kBFloat16); }
+TEST(FloatBitsTest, EveryFloat8) {
+  expect_all_values<Float8E5M2>(DType::kFloat8E5M2);
+  expect_all_values<Float8E4M3FN>(DType::kFloat8E4M3FN);
+  expect_all_values<Float8E4M3FNUZ>(DType::kFloat8E4M3FNUZ);
+  expect_all_values<Float8E5M2FNUZ>(DType::kFloat8E5M2FNUZ);
+  expect_all_values<Float8E8M0FNU>(DType::kFloat8E8M0FNU);
+}
+
+template <class Format>
+void expect_order() {
+  for (int a = 0; a < 256; ++a) {
+    for (int b = 0; b < 256; ++b) {
+      const auto x = static_cast<std::uint8_t>(a), y = static_cast<std::uint8_t>(b);
+      if (!(Format::value(x) < Format::value(y))) continue;
+      ASSERT_LT(static_cast<std::int8_t>(Format::in_order(x)),
+                static_cast<std::int8_t>(Format::in_order(y)));
+    }
+  }
+}
+
+TEST(FloatBitsTest, Float8InOrder) {
+  expect_order<Float8E5M2>();
+  expect_order<Float8E4M3FN>();
+  expect_order<Float8E4M3FNUZ>();
+  expect_order<Float8E5M2FNUZ>();
+  expect_order<Float8E8M0FNU>();
+}
 
 TEST(FloatBitsTest, Float32MatchesTheMachine) {
   std::mt19937 random(3);
@@ -75,7 +105,6 @@ TEST(FloatBitsTest, FlushToZeroChangesNothing) {
 TEST(FloatBitsTest, ElementsOfTheScannableTypes) {
   for (const DType dtype : kScannable)
     EXPECT_EQ(scannable_width(dtype), width_of(dtype)) << name_of(dtype);
-  EXPECT_EQ(scannable_width(DType::kFloat8), 0u);
   EXPECT_EQ(scannable_width(DType::kInteger), 0u);
 }
 

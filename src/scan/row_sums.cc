@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scan/float_bits.h"
+#include "scan/elements.h"
 
 namespace nanscope {
 namespace {

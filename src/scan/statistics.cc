@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "scan/careful_mean.h"
+#include "scan/elements.h"
 #include "scan/finite.h"
-#include "scan/float_bits.h"
 #include "scan/layout.h"
 
 namespace nanscope {
@@ -17,8 +17,10 @@ namespace {
 
 // Elements are copied to a small dense block first, whatever their strides, and
 // looked at there in a few plain loops that the compiler turns into SIMD. Counts
-// within a block are as wide as an element for the same reason.
+// within a block are as wide as an element for the same reason, but hold a block.
 constexpr int kBlock = 2048;
+template <class Bits>
+using BlockCount = std::conditional_t<sizeof(Bits) == 1, std::uint16_t, Bits>;
 
 // Minimum, maximum and mean of components, of which the non-finite are left out.
 template <class Format>
@@ -32,8 +34,7 @@ class Range {
     add_to_ends(bits, count);
     double numbers[kBlock];
     for (int i = 0; i < count; ++i) {
-      numbers[i] = Format::number(
-          static_cast<Bits>(bits[i] & all_ones_if<Bits>(Format::is_finite(bits[i]))));
+      numbers[i] = Format::number(bits[i]);
     }
     mean_.add(numbers, count, finite);
   }
@@ -52,7 +53,7 @@ class Range {
     Key most = most_;
     for (int i = 0; i < count; ++i) {
       const auto if_bad = all_ones_if<Bits>(!Format::is_finite(bits[i]));
-      const auto key = static_cast<Bits>(key_of(bits[i]) & ~if_bad);
+      const auto key = static_cast<Bits>(Format::in_order(bits[i]) & ~if_bad);
       least = std::min(least, static_cast<Key>(key | (if_bad & kHighest)));
       most = std::max(most, static_cast<Key>(key | (if_bad & kLowest)));
     }
@@ -60,13 +61,8 @@ class Range {
     most_ = most;
   }
 
-  // Its own inverse.
-  static Key key_of(Bits bits) noexcept {
-    return static_cast<Key>(bits ^ (Format::kSignless & all_ones_if<Bits>(Format::has_sign(bits))));
-  }
   static double number_of(Key key) noexcept {
-    const auto bits = static_cast<Bits>(key_of(static_cast<Bits>(key)));
-    return Format::value(bits) + 0.0;  // -0.0 becomes 0.0
+    return Format::value(Format::in_order(static_cast<Bits>(key))) + 0.0;  // -0.0 becomes 0.0
   }
 
   static constexpr Key kHighest = std::numeric_limits<Key>::max();
@@ -80,17 +76,19 @@ class Range {
 template <class Format>
 int count_reals(const typename Format::Bits* all, int count, Statistics& statistics) noexcept {
   using Bits = typename Format::Bits;
-  Bits nan = 0, inf = 0, neg_inf = 0, zeros = 0, negatives = 0, below_normal = 0;
+  using Count = BlockCount<Bits>;
+  Count nan = 0, inf = 0, neg_inf = 0, zeros = 0, negatives = 0, below_normal = 0;
   for (int i = 0; i < count; ++i) {
     const Bits magnitude = Format::signless(all[i]);
     const bool sign = Format::has_sign(all[i]);
-    nan = static_cast<Bits>(nan + (magnitude > Format::kInf));
-    inf = static_cast<Bits>(inf + (magnitude == Format::kInf));
-    neg_inf = static_cast<Bits>(neg_inf + (sign & (magnitude == Format::kInf)));
-    zeros = static_cast<Bits>(zeros + (magnitude == 0));
-    negatives =
-        static_cast<Bits>(negatives + (sign & (magnitude != 0) & (magnitude <= Format::kInf)));
-    below_normal = static_cast<Bits>(below_normal + (magnitude < Format::kLeastNormal));
+    const bool is_nan = Format::is_nan(all[i]);
+    const bool is_inf = Format::is_inf(all[i]);
+    nan = static_cast<Count>(nan + is_nan);
+    inf = static_cast<Count>(inf + is_inf);
+    neg_inf = static_cast<Count>(neg_inf + (sign & is_inf));
+    zeros = static_cast<Count>(zeros + (Format::kHasZero & (magnitude == 0)));
+    negatives = static_cast<Count>(negatives + (sign & (magnitude != 0) & !is_nan));
+    below_normal = static_cast<Count>(below_normal + (magnitude < Format::kLeastNormal));
   }
   statistics.nan += nan;
   statistics.pos_inf += inf - neg_inf;

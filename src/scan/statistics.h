@@ -45,7 +45,7 @@ using Index = std::vector<std::int64_t>;
 [[nodiscard]] Statistics statistics_of(const TensorView& view);
 // The first `limit` non-finite elements in row-major order.
 [[nodiscard]] std::vector<Index> first_bad(const TensorView& view, std::size_t limit);
-// Can value_at read this type? Not float8, nor integers of unknown width.
+// Can value_at read this type? Not integers of unknown width.
 [[nodiscard]] bool has_values(const TensorView& view) noexcept;
 // Integers are read too, so that labels and masks can be shown. NaN where there
 // are no values to read. `index` must lie inside the view.

@@ -30,7 +30,7 @@ class TestTensor {
     const std::int64_t guard = 3;
     origin_ = guard - lowest;
     storage_.assign(static_cast<std::size_t>(origin_ + highest + 1 + guard) * width_of(dtype),
-                    std::byte{0xff});
+                    filler_of(dtype));
     std::size_t turn = 0;
     for_each([&](std::byte* element, const Sizes&) {
       set(element, patterns_of(dtype_).finite[turn++ % 9]);

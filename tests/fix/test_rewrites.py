@@ -353,6 +353,25 @@ def test_half_precision(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "q = «(g * s).to(torch.float8_e5m2)»",
+            "q = (g * s).clamp(-57344.0, 57344.0).to(torch.float8_e5m2)",
+        ),
+        ("«cache[i].copy_(g)»", "cache[i].copy_(g.clamp(-57344.0, 57344.0))"),
+        ("q = «a @ b»", None),
+    ],
+)
+def test_a_cast_to_float8_stops_at_its_end(tmp_path, before, after):
+    case = case_of(tmp_path, HEAD + before, "eight_bit_overflow", tensor())
+    case.finding["outputs"] = [tensor(dtype="float8_e5m2")]
+    case.origin["output"] = 0
+    found = propose.first(case)
+    assert (patched(case, found) if found else None) == (after and HEAD + after)
+
+
 def test_a_product_is_scaled_before(tmp_path):
     half = tensor(dtype="float16")
     line = "s = «q @ k.transpose(-2, -1)» / math.sqrt(d)"

@@ -338,6 +338,48 @@ def step(kind, options: dict, size: int) -> None:
     optimizer.step()
 
 
+# ---------------------------------------------------------------- float8
+BEYOND = {  # the cast to float8_e4m3fn stops at its largest number
+    "float8_e5m2": 1e5,
+    "float8_e4m3fnuz": 300.0,
+    "float8_e5m2fnuz": 1e5,
+    "float8_e8m0fnu": 3e38,
+}
+
+
+def float8() -> None:
+    for kind, beyond in BEYOND.items():
+        to = getattr(torch, kind)
+        for size in (1, 3, SMALL, LARGE):
+            good = ordinary(size, torch.float32)
+            bad = with_one(size, torch.float32, beyond)
+            case(f"to {kind} {size}", lambda x=bad, t=to: x.to(t))
+            target = good.to(to)
+            case(f"copy_ to {kind} {size}", lambda x=bad, y=target: y.copy_(x))
+        for layout in ("strided", "offset", "matrix"):
+            x = laid_out(with_one(SMALL, torch.float32, beyond), layout)
+            case(f"to {kind} {layout}", lambda x=x, t=to: x.to(t))
+        every_second = torch.ones(2 * SMALL).to(to)[::2]
+        bad = with_one(SMALL, torch.float32, beyond)
+        case(f"copy_ to {kind} with gaps", lambda x=bad, y=every_second: y.copy_(x))
+        case(f"double to {kind}", lambda x=bad, t=to: x.double().to(t))
+        one = torch.tensor(beyond)
+        case(f"to {kind} of one number", lambda x=one, t=to: x.to(t))
+    wide = torch.full((4, 8), 200.0)
+    narrow = wide.to(torch.float8_e5m2)
+    case("mm float8_e5m2", lambda: narrow @ narrow.t())
+    fnuz = wide.to(torch.float8_e4m3fnuz)
+    case("mul float8_e4m3fnuz", lambda: fnuz * fnuz)
+    case("half to float8_e5m2", lambda: torch.tensor([65504.0]).half().to(torch.float8_e5m2))
+    case("uint8 to float8_e4m3fnuz", lambda: torch.tensor([255]).byte().to(torch.float8_e4m3fnuz))
+    case("int16 to float8_e4m3fnuz", lambda: torch.tensor([300]).short().to(torch.float8_e4m3fnuz))
+    powers = torch.full((300_000,), 2.0**100).to(torch.float8_e8m0fnu)
+    case("float8_e8m0fnu to half", lambda: powers.half())
+    # Known as small bfloat16 (0x3af0), read as other numbers: 2^113 and 2^-69.
+    small = torch.full((300_000,), 0.0018310546875, dtype=torch.bfloat16) * 1
+    case("bits of bfloat16 as powers", lambda: small.view(torch.float8_e8m0fnu).float() * 1e5)
+
+
 for family in (
     unary,
     binary,
@@ -347,6 +389,7 @@ for family in (
     casts,
     bounded,
     lists,
+    float8,
     backward,
     optimizers,
 ):

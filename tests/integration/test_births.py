@@ -20,7 +20,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
 
 
 def test_every_birth_is_told(told: dict[str, str | None]) -> None:
-    assert len(told) > 480
+    assert len(told) > 540
     assert [name for name, op in told.items() if op is None] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections import OrderedDict, namedtuple
@@ -13,6 +14,7 @@ import torch
 
 import nanscope
 from nanscope import CheckFailed, NonFiniteError, Unreadable
+from nanscope.arrays import array_of
 
 NAN, INF = float("nan"), float("inf")
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
@@ -128,7 +130,12 @@ def test_healthy_nest_comes_back() -> None:
     assert nanscope.check(nest) is nest
 
 
-@pytest.mark.parametrize("value", [3, True, torch.arange(3), np.arange(3), np.array(["a"]), []])
+FOUR_BITS = torch.zeros(1, dtype=torch.float4_e2m1fn_x2)
+
+
+@pytest.mark.parametrize(
+    "value", [3, True, torch.arange(3), np.arange(3), np.array(["a"]), [], FOUR_BITS]
+)
 def test_what_cannot_be_nan_passes(value: object) -> None:
     assert nanscope.check(value) is value
 
@@ -146,7 +153,6 @@ def batched(x: torch.Tensor) -> torch.Tensor:
         (lambda: nanscope.check(torch.nn.ReLU(), "net"), r"check_weights\(net\)"),
         (lambda: nanscope.check(iter([1.0]), "loader"), "loader is an iterator"),
         (lambda: nanscope.check(torch.ones(1, device="meta"), "m"), "m is on the meta device"),
-        (lambda: nanscope.check(torch.ones(1).to(torch.float8_e5m2), "q"), r"check q.float\(\)"),
         (lambda: nanscope.check(np.ones(1, np.longdouble), "l"), r"check l.astype\('float64'\)"),
         (lambda: torch.func.vmap(batched)(torch.ones(2, 2)), "x cannot be looked into"),
     ],
@@ -155,6 +161,48 @@ def test_bad_use_gets_one_sentence(use, sentence: str) -> None:
     with pytest.raises(Unreadable, match=sentence) as caught:
         use()
     assert "\n" not in str(caught.value)
+
+
+FLOAT8 = ["float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"]
+
+
+@pytest.mark.parametrize("kind", FLOAT8)
+def test_every_float8_is_read_as_torch_reads_it(kind: str) -> None:
+    bits = torch.arange(256, dtype=torch.uint8)
+    tensor = bits.view(getattr(torch, kind))
+    array = array_of(tensor, "x")
+    for bit, expected in enumerate(tensor.float().tolist()):
+        got = array.value_at([bit])
+        assert got == expected or (math.isnan(got) and math.isnan(expected)), bit
+        finite = math.isfinite(expected)
+        assert array_of(tensor[bit], "x").all_finite() == finite, bit
+        assert array_of(tensor[bit : bit + 1].expand(70), "x").all_finite() == finite, bit
+    wide = tensor.float()
+    finite = wide[wide.isfinite()]
+    seen = array.statistics()
+    assert (seen.nan, seen.pos_inf, seen.neg_inf) == (
+        int(wide.isnan().sum()),
+        int((wide == math.inf).sum()),
+        int((wide == -math.inf).sum()),
+    )
+    assert (seen.min, seen.max) == (finite.min().item(), finite.max().item())
+    assert seen.zeros == int((wide == 0).sum())
+    assert seen.negatives == int((wide < 0).sum())
+    assert seen.max == torch.finfo(tensor.dtype).max
+
+
+@pytest.mark.parametrize("kind", FLOAT8)
+def test_nan_in_float8(kind: str) -> None:
+    tensor = torch.ones(4, 6).to(getattr(torch, kind))
+    assert nanscope.check(tensor) is tensor
+    assert nanscope.check(tensor[:0]).numel() == 0
+    tensor[2, 1] = NAN
+    found = failure(tensor, "q")
+    assert found.stats.nan == 1
+    assert "q" in str(found)
+    assert nanscope.check(tensor[:, ::2]) is not None
+    assert failure(tensor.t()[1]).stats.nan == 1
+    assert nanscope.check(tensor.view(torch.uint8)) is not None
 
 
 def test_sparse_and_quantized() -> None:

@@ -1,0 +1,43 @@
+"""Values that a float8 kind cannot hold: stopped at its largest number before the cast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nanscope.fix.candidate import Candidate
+from nanscope.fix.case import Case
+from nanscope.fix.operation import primary
+
+LARGEST = {
+    "float8_e5m2": "57344.0",
+    "float8_e4m3fn": "448.0",
+    "float8_e4m3fnuz": "240.0",
+    "float8_e5m2fnuz": "57344.0",
+    "float8_e8m0fnu": "1.7e38",
+}
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    operation = case.operation
+    largest = LARGEST.get(_made(case))
+    if operation is None or largest is None or operation.form != "method":
+        return
+    if operation.name in ("to", "type"):
+        value = operation.operands[0]
+    elif operation.name == "copy" and len(operation.operands) > 1:
+        value = operation.operands[1]
+    else:
+        return
+    source = case.source
+    text = f"{primary(source, value)}.clamp(-{largest}, {largest})"
+    yield Candidate(
+        "saturate_before_cast",
+        f"the value does not fit {_made(case)}: it stops at the end of the type.",
+        [source.edit(value, text)],
+    )
+
+
+def _made(case: Case) -> str:
+    outputs = case.finding["outputs"]
+    place = case.origin["output"]
+    return outputs[place]["dtype"] if place < len(outputs) else ""
