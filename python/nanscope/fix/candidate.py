@@ -14,6 +14,7 @@ class Candidate:
     compare    the expression that failed and its patched form, where the edits themselves do not
                tell (they lie in several statements): (original, patched), as functions of what
                both have in common, and the place that computes the second
+    comments   insertions of the comments that the edits cut away
     fires      insertion points at which a call may be put that tells that a guard was used
     widens     the result may have a wider type: a cast was taken away
     is_value   False: the original has no value worth comparing (memory never written)
@@ -27,6 +28,7 @@ class Candidate:
     widens: bool = False
     is_value: bool = True
     compare: Comparison | None = None
+    comments: list[Edit] = field(default_factory=list)
     fires: list[Edit] = field(default_factory=list)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
+from nanscope.fix.comments import with_comments
+from nanscope.fix.imports import with_torch
 from nanscope.fix.instrument import patched
 from nanscope.fix.rewrites import (
     binary,
@@ -39,6 +41,8 @@ from nanscope.fix.rewrites import (
     workaround,
 )
 
+# What computes the same without the overflow is right whatever made the values large.
+SAME_VALUES = (precise.of_overflow, exponential.normalised)
 # Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
 # that does not fit proposes nothing.
 RULES = {
@@ -51,7 +55,7 @@ RULES = {
     "pow_domain": (division, roots),
     "where_gradient_leak": (discarded, division, logarithm, roots, exponential, trigonometry),
     "exp_overflow": (precise.of_overflow, exponential),
-    "float_overflow": (training, precise.of_overflow, exponential, upcast.scaled, overflow),
+    "float_overflow": (*SAME_VALUES, training, exponential, upcast.scaled, overflow),
     "half_overflow": (binary, half),
     "loss_scale_runaway": (loss_scale,),
     "eps_underflow": (half.guard, roots, logarithm, division),
@@ -60,8 +64,8 @@ RULES = {
     "zero_times_inf": (products, constants),
     "empty_reduction": (reductions, loss_modules),
     "bad_input_data": (ctc, data, constants, logarithm, division),
-    "learning_rate_divergence": (training,),
-    "exploding_gradients": (training,),
+    "learning_rate_divergence": (*SAME_VALUES, training),
+    "exploding_gradients": (*SAME_VALUES, training),
     "bad_initialisation": (initialisation, division, training),
     "optimizer_division_by_zero": (optimizer, division),
     "uninitialised_memory": (memory,),
@@ -92,13 +96,26 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
     if case.is_other_text:
         return
     seen: set[tuple] = set()
-    for rule in (*RULES.get(case.cause, ANY), library, workaround):
+    others = [
+        rule
+        for other in case.finding["cause"].get("others", ())
+        for rule in RULES.get(other["id"], ())
+    ]
+    for rule in dict.fromkeys((*RULES.get(case.cause, ANY), *others, library, workaround)):
         propose = getattr(rule, "propose", rule)
         for candidate in propose(case):
+            candidate = with_comments(case.files, with_torch(case.files, candidate))
             key = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
             if key not in seen and is_sound(case, candidate):
                 seen.add(key)
                 yield candidate
+
+
+def _rules(case: Case) -> Iterable:
+    """Those of the cause, and then of what it showed as or might have been."""
+    others = [other["id"] for other in case.finding["cause"].get("others", ())]
+    more = [rule for other in others for rule in RULES.get(other, ())]
+    return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
 
 
 def is_sound(case: Case, candidate: Candidate) -> bool:
