@@ -96,12 +96,7 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
     if case.is_other_text:
         return
     seen: set[tuple] = set()
-    others = [
-        rule
-        for other in case.finding["cause"].get("others", ())
-        for rule in RULES.get(other["id"], ())
-    ]
-    for rule in dict.fromkeys((*RULES.get(case.cause, ANY), *others, library, workaround)):
+    for rule in _rules(case):
         propose = getattr(rule, "propose", rule)
         for candidate in propose(case):
             candidate = with_comments(case.files, with_torch(case.files, candidate))

@@ -36,7 +36,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     operand = operation.operands[0]
     yield from normalised(case)
     yield from _shared(case, operand)
-    shown = f"`{' '.join(case.source.bare(operand).split())}`"
+    shown = case.source.shown(operand)
     for limit in LIMITS[case.dtype]:
         yield Candidate(
             "clamp_before_exp",

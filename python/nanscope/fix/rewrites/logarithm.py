@@ -45,7 +45,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     leasts = [written(case.small(facts)), f"torch.finfo(torch.{case.dtype}).tiny"]
     if facts is not None and facts["subnormals"]:
         leasts[1] = SLOPE_ENDS.get(case.dtype, leasts[1])
-    shown = f"`{' '.join(case.source.bare(operand).split())}`"
+    shown = case.source.shown(operand)
     if operation.name == "log1p":
         leasts = [f"-1.0 + {leasts[0]}"]
     clamps = [

@@ -58,7 +58,7 @@ def _clipping(case: Case) -> Iterator[Candidate]:
             if name not in names or statement is None or is_module(source, node.func):
                 continue
             begin = source.span(statement)[0]
-            small = next(s for s in statement.body if _holds(source, s, node))
+            small = next(s for s in statement.body if source.holds(s, node))
             if small is not statement.body[0]:
                 begin = source.span(small)[0]
             clip = (
@@ -83,8 +83,3 @@ def _targets(case: Case) -> Iterator[tuple[str, Operation]]:
         parent = source.parent(made.node)
         if isinstance(parent, cst.Assign):
             yield dotted(parent.targets[0].target), made
-
-
-def _holds(source: SourceFile, node: cst.CSTNode, inner: cst.CSTNode) -> bool:
-    (a, b), (c, d) = source.span(node), source.span(inner)
-    return a <= c and d <= b

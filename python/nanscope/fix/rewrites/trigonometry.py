@@ -23,7 +23,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     if name not in ("acos", "asin", "atanh", "acosh") or not operation.operands:
         return
     operand = operation.operands[0]
-    shown = f"`{' '.join(case.source.bare(operand).split())}`"
+    shown = case.source.shown(operand)
     choices = [("min=1.0" if name == "acosh" else "-1.0, 1.0", "by rounding")]
     if case.backward or name == "atanh":
         choices = []
