@@ -19,6 +19,7 @@ from nanscope.fix.rewrites import (
     discarded,
     division,
     exponential,
+    fused,
     half,
     initialisation,
     library,
@@ -42,7 +43,7 @@ from nanscope.fix.rewrites import (
 )
 
 # What computes the same without the overflow is right whatever made the values large.
-SAME_VALUES = (precise.of_overflow, exponential.normalised)
+SAME_VALUES = (precise.of_overflow, fused.around, exponential.normalised)
 # Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
 # that does not fit proposes nothing.
 RULES = {
@@ -54,9 +55,12 @@ RULES = {
     "norm_gradient_at_zero": (norms, roots),
     "pow_domain": (division, roots),
     "where_gradient_leak": (discarded, division, logarithm, roots, exponential, trigonometry),
-    "exp_overflow": (precise.of_overflow, exponential),
-    "float_overflow": (*SAME_VALUES, training, exponential, upcast.scaled, overflow),
-    "half_overflow": (binary, half),
+    "exp_overflow": (*SAME_VALUES, exponential),
+    "float_overflow": (
+        *SAME_VALUES, loss_scale.of_loss, training, exponential, upcast.scaled,
+        overflow.of_quotient, overflow,
+    ),
+    "half_overflow": (loss_scale.of_loss, binary, half),
     "loss_scale_runaway": (loss_scale,),
     "eps_underflow": (half.guard, roots, logarithm, division),
     "all_masked_softmax": (softmax,),
@@ -73,7 +77,7 @@ RULES = {
     "nan_constant": (constants, data),
     "singular_matrix": (linear_algebra,),
     "degenerate_decomposition": (linear_algebra,),
-}
+}  # fmt: skip
 ANY = (division, logarithm, roots, exponential, trigonometry, softmax, reductions, ctc, memory)
 ADVICE = {
     "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "
@@ -129,6 +133,6 @@ def advice(case: Case) -> str:
     """Where no patch fits: what to look at."""
     if case.cause in ADVICE:
         return ADVICE[case.cause]
-    if case.origin["library_site"] is not None:
+    if case.origin["library_site"] is not None and isinstance(case.node, cst.Call | None):
         return library.advice(case)
     return f"`nanscope explain {case.cause}` tells what usually helps."

@@ -79,6 +79,8 @@ class _Judge:
             steps += [self._warnings, self._ending, self._sanity]
         for step in steps:
             problem = step()
+            if problem is not None and problem.status == "inconclusive" and not other:
+                return self._ending() or problem  # what breaks the program is not undecided
             if problem is not None:
                 return problem
         if other:
@@ -237,7 +239,7 @@ class _Judge:
         if lost and self.place is None:
             return _failed(f"no gradient reaches the parameters in step {min(lost)}")
         if self.candidate.changes_training:
-            return self._still_diverges()
+            return None if self.candidate.scales_loss else self._still_diverges()
         if healthy and max(healthy) > 0 and later:
             largest = max(abs(x) for x in later[:FIRST])
             if largest > ABSURD * max(healthy):

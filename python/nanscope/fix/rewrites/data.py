@@ -11,7 +11,14 @@ from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.instrument import FIRED
 from nanscope.fix.operation import find
-from nanscope.fix.rewrites.scope import SCOPES, indentation, names_in, starts_line, statement_of
+from nanscope.fix.rewrites.scope import (
+    SCOPES,
+    indentation,
+    names_in,
+    starts_line,
+    statement_of,
+    words,
+)
 from nanscope.fix.source_file import Edit, SourceFile
 
 
@@ -37,14 +44,19 @@ class Entrance:
 
 def _entrances(case: Case) -> Iterator[Entrance]:
     """By the inputs of the op that read it; of a value that the source wrote, the next reader."""
-    if case.source is not None and case.origin.get("kind") != "declared":
+    statement = _statement(case.source, case.node) if case.source is not None else None
+    if statement is not None and case.origin.get("kind") != "declared":
+        here = words(case.source.bare(case.node))
         for facts in case.finding["inputs"]:
             bad = facts["nan"] + facts["pos_inf"] + facts["neg_inf"]
-            if bad and facts["name"].isidentifier() and not facts.get("parameter"):
-                statement = _statement(case.source, case.node)
-                if statement is not None:
-                    dims = len(facts["shape"])
-                    yield Entrance(case.source, statement, facts["name"], dims, facts)
+            if not bad or facts.get("parameter"):
+                continue
+            if facts["name"].isidentifier() and facts["name"] in here:
+                dims = len(facts["shape"])
+                yield Entrance(case.source, statement, facts["name"], dims, facts)
+            else:  # of an op inside a module: what that is called with
+                for name in _names_given(case.node):
+                    yield Entrance(case.source, statement, name)
     for link in case.finding["chain"][1:]:
         source = case.file(link["site"]["file"]) if link["site"]["file"] else None
         if source is None or link["site"]["line"] == case.origin["site"]["line"]:
@@ -53,10 +65,14 @@ def _entrances(case: Case) -> Iterator[Entrance]:
         statement = _statement(source, node)
         if statement is None or not isinstance(node, cst.Call):
             return
-        for argument in node.args:
-            if isinstance(argument.value, cst.Name):
-                yield Entrance(source, statement, argument.value.value)
+        for name in _names_given(node):
+            yield Entrance(source, statement, name)
         return
+
+
+def _names_given(node: cst.CSTNode | None) -> list[str]:
+    arguments = node.args if isinstance(node, cst.Call) else ()
+    return [a.value.value for a in arguments if isinstance(a.value, cst.Name)]
 
 
 def _statement(source: SourceFile, node: cst.CSTNode | None) -> cst.SimpleStatementLine | None:
