@@ -55,7 +55,7 @@ RULES = {
     "norm_gradient_at_zero": (norms, roots),
     "pow_domain": (division, roots),
     "where_gradient_leak": (discarded, division, logarithm, roots, exponential, trigonometry),
-    "exp_overflow": (*SAME_VALUES, exponential),
+    "exp_overflow": (*SAME_VALUES, exponential, training),
     "float_overflow": (
         *SAME_VALUES, loss_scale.of_loss, training, exponential, upcast.scaled,
         overflow.of_quotient, overflow,
@@ -79,6 +79,7 @@ RULES = {
     "degenerate_decomposition": (linear_algebra,),
 }  # fmt: skip
 ANY = (division, logarithm, roots, exponential, trigonometry, softmax, reductions, ctc, memory)
+SHOWED = "true, "  # how the report begins what it says of a suspect that is true, and no cause
 ADVICE = {
     "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "
     "where.",
@@ -111,8 +112,9 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
 
 
 def _rules(case: Case) -> Iterable:
-    """Those of the cause, and then of what it showed as or might have been."""
-    others = [other["id"] for other in case.finding["cause"].get("others", ())]
+    """Those of the cause, and then of what it showed as."""
+    others = case.finding["cause"].get("others", ())
+    others = [other["id"] for other in others if other["why_not"].startswith(SHOWED)]
     more = [rule for other in others for rule in RULES.get(other, ())]
     return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
 
@@ -131,6 +133,9 @@ def is_sound(case: Case, candidate: Candidate) -> bool:
 
 def advice(case: Case) -> str:
     """Where no patch fits: what to look at."""
+    site = case.origin["site"]
+    if case.is_other_text or (site["code"] and case.source is not None and case.node is None):
+        return f"{site['file']}:{site['line']} is not the text that ran: run the program again."
     if case.cause in ADVICE:
         return ADVICE[case.cause]
     if case.origin["library_site"] is not None and isinstance(case.node, cst.Call | None):

@@ -8,7 +8,7 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, dotted, is_module
+from nanscope.fix.operation import Operation, dotted, is_module, primary
 from nanscope.fix.rewrites import settings
 from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
 from nanscope.fix.rewrites.warm_up import warm_up
@@ -16,7 +16,8 @@ from nanscope.fix.source_file import Edit, SourceFile
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    if case.cause in ("float_overflow", "bad_initialisation") and case.origin["step"] == 0:
+    of_values = case.cause in ("float_overflow", "exp_overflow", "bad_initialisation")
+    if of_values and case.origin["step"] == 0:
         return  # no update has been made yet
     exploding = case.cause == "exploding_gradients"
     lower, clipped, slower = list(_lower_rates(case)), list(_clipping(case)), list(warm_up(case))
@@ -24,11 +25,15 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 
 def _lower_rates(case: Case) -> Iterator[Candidate]:
-    found = [settings.number(case, s, made.argument(1, "lr")) for s, made in optimizers(case)]
+    given = [(s, made.argument(1, "lr")) for s, made in optimizers(case)]
+    given = [(s, node) for s, node in given if node is not None]
+    found = [settings.number(case, s, node) for s, node in given]
     found = [rate for rate in found if rate is not None] or list(_rates_by_hand(case))
     rates = {(source.path, source.span(node)): rate for rate in found for source, node, _ in [rate]}
     for divisor in (10, 100, 1000, 10000):
         edits = [s.edit(node, written(value / divisor)) for s, node, value in rates.values()]
+        if not edits:  # computed: what comes of it is divided
+            edits = [s.edit(node, f"{primary(s, node)} / {divisor}") for s, node in given]
         if edits:
             yield Candidate(
                 "lower_learning_rate",
