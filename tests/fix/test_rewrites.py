@@ -350,6 +350,11 @@ def test_a_logarithm_of_a_quotient_of_exponentials(tmp_path, before, after):
     assert body(tmp_path, before, "exp_overflow") == after
 
 
+def test_an_exponential_that_is_used_elsewhere_is_not_lost_in_a_logarithm(tmp_path):
+    lines = "def f(x):\n    e = «x.exp()»\n    return torch.log(e.sum(1)), e\n"
+    assert "logsumexp" not in body(tmp_path, lines, "exp_overflow")
+
+
 # -------------------------------------------------------------------------- roots, norms, powers
 @pytest.mark.parametrize(
     ("before", "after"),

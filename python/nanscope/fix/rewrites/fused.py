@@ -52,8 +52,12 @@ def around(case: Case) -> Iterator[Candidate]:
         if log is None or log.name != "log" or log.in_place or not log.operands:
             continue
         logs = _logs(source, log.operands[0])
-        if logs is not None and any(source.holds(one, case.node) for one in logs.replaced):
-            yield _in_one(source, node, logs)
+        if logs is None or not any(source.holds(one, case.node) for one in logs.replaced):
+            continue
+        candidate = _in_one(source, node, logs)
+        place = source.span(case.node)[0]
+        if any(edit.begin <= place < edit.end for edit in candidate.edits):  # else it stays
+            yield candidate
 
 
 @dataclass
