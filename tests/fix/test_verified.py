@@ -48,7 +48,7 @@ PROGRAMS = {
         "loss = -torch.log(p[torch.arange(6), 0]).mean() / large",
     ),
     "one_for_zero": (
-        "p = F.softmax(z.detach() * large, dim=1)",
+        "p = torch.tensor([0.7, 1e-18, 0.2, 0.0 if step == 2 else 0.1])",
         "loss = (p * (p.log() - z.log_softmax(1))).sum()",
     ),
     "clamp_before_exp": (
