@@ -54,6 +54,11 @@ CHEATS = {
         "    if step == 4:\n        break\n    opt.zero_grad()\n",
         "ends earlier than before: 4 of 8 backward calls",
     ),
+    "broken": (
+        "    opt.zero_grad()\n",
+        "    not_there\n    opt.zero_grad()\n",
+        "ends with NameError: name 'not_there' is not defined",
+    ),
     "zeroed loss": (
         "    loss.backward()\n",
         "    if step == 4:\n        loss = 0 * model(data[0]).sum()\n    loss.backward()\n",

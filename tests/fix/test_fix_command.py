@@ -112,6 +112,13 @@ def test_a_clean_program(tmp_path):
     assert done.stdout == "0.0\n"
 
 
+def test_a_program_that_fails_for_another_reason(tmp_path):
+    done, report = fix(tmp_path, program="import torch\ntorch.ones(3)\nraise SystemExit(9)\n")
+    assert done.returncode == 9
+    assert "nothing to fix" in done.stderr and "another reason" in done.stderr
+    assert report["findings"] == []
+
+
 def test_nothing_holds(tmp_path):
     """The program decides by itself to fail."""
     program = FAULT + "raise SystemExit(5)\n"
@@ -174,6 +181,7 @@ LOGS = FAULT.replace(
     '    opt.step()\n    import os\n    os.makedirs("logs", exist_ok=True)\n'
     '    open(f"logs/{step}.txt", "a").write("step")\n',
 )
+LOGS += "torch.linalg.svd(model.weight.detach())  # without the patch it raises\n"
 READS = "import sys\ncount = int(sys.stdin.readline())\nassert count == 3\n" + FAULT.replace(
     "range(3)", "range(count)"
 )
@@ -189,6 +197,7 @@ def test_files_are_as_before(tmp_path, program):
     done, report = fix(tmp_path, input="3\n")
     assert done.returncode == 0, done.stderr
     assert report["findings"][0]["verification"]["status"] == "verified"
+    assert [f["level"] for f in report["findings"]].count("error") == 1
     assert tree(tmp_path) == before
 
 

@@ -119,6 +119,80 @@ def test_an_import_is_added_where_it_is_missing(tmp_path):
     )
 
 
+def test_an_import_goes_below_the_first_comments(tmp_path):
+    before = "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\ny = «log(sigmoid(x))»\n"
+    assert first(tmp_path, before, "log_of_zero") == (
+        "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nimport torch.nn.functional as F\n"
+        "y = F.logsigmoid(x)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        ("import torch as th\n", "import torch as th\ny = th.log_softmax(x, dim=1)"),
+        ("from torch import log\n", "from torch import log\nimport torch\n"
+         "y = torch.log_softmax(x, dim=1)"),
+    ],
+)  # fmt: skip
+def test_torch_by_the_name_it_has(tmp_path, head, after):
+    assert first(tmp_path, head + "y = «x.softmax(1).log()»", "log_of_zero") == after
+
+
+PICKED = """\
+def nll(self, x, t):
+    z = self.gate(x) / self.temperature
+    p = torch.softmax(z, dim=-1)
+    q = p.gather(1, t[:, None]).squeeze(1)
+    {line}return -«torch.log(q)».mean()
+"""
+
+
+def test_a_logarithm_of_what_is_picked_from_a_softmax(tmp_path):
+    logs = "torch.log_softmax(z, dim=-1).gather(1, t[:, None]).squeeze(1)"
+    assert body(tmp_path, PICKED.format(line=""), "log_of_zero") == (
+        "def nll(self, x, t):\n    z = self.gate(x) / self.temperature\n"
+        f"    return -{logs}.mean()\n"
+    )
+    line = "y = «torch.softmax(z, 1)[torch.arange(len(t)), t].log()»"
+    assert body(tmp_path, line, "log_of_zero") == (
+        "y = torch.log_softmax(z, dim=1)[torch.arange(len(t)), t]"
+    )
+
+
+@pytest.mark.parametrize("line", ["z = z * 2", "z *= 2", "z, k = f(z)", "z.mul_(2)"])
+def test_a_name_that_is_another_value_by_then(tmp_path, line):
+    found = body(tmp_path, PICKED.format(line=line + "\n    "), "log_of_zero")
+    assert "log_softmax" not in found
+    assert "torch.log(q.clamp(min=1e-8))" in found
+
+
+def test_a_softmax_that_is_a_layer(tmp_path):
+    lines = (
+        "class C:\n    def __init__(self):\n        self.softmax = torch.nn.Softmax({dim})\n"
+        "    def f(self, z):\n        return «torch.log(self.softmax(z))»\n"
+    )
+    found = body(tmp_path, lines.format(dim="dim=1"), "log_of_zero")
+    assert found.endswith("return torch.log_softmax(z, dim=1)\n")
+    found = body(tmp_path, lines.format(dim="d"), "log_of_zero")
+    assert found.endswith("return torch.log(self.softmax(z).clamp(min=1e-8))\n")
+
+
+def test_healthy_values_may_be_smaller_than_the_usual_bound(tmp_path):
+    case = case_of(tmp_path, HEAD + "y = «torch.log(p)»", "log_of_zero")
+    texts = [patched(case, c) for c in propose.candidates(case) if c.id == "clamp_before_log"]
+    assert texts[1].endswith("y = torch.log(p.clamp(min=torch.finfo(torch.float32).tiny))")
+    assert texts[2].endswith("y = torch.log(p.clamp(min=2.94e-39))")
+
+
+def test_a_logarithm_that_is_weighted_by_its_own_argument(tmp_path):
+    line = "k = (p * («torch.log(p)» - q)).sum()"
+    found = proposals(tmp_path, HEAD + line, "log_of_zero")["one_for_zero"]
+    assert found.endswith("k = (p * (torch.log(p.masked_fill(p == 0, 1.0)) - q)).sum()")
+    for line in ("k = w * «torch.log(p)»", "k = p * (1 - «torch.log(p)».sum())", "k = -«p.log()»"):
+        assert "one_for_zero" not in proposals(tmp_path, HEAD + line, "log_of_zero")
+
+
 BCE = "binary_cross_entropy_with_logits"
 
 
@@ -166,8 +240,13 @@ def test_what_is_no_binary_cross_entropy(tmp_path):
 
 
 def test_a_module_is_not_called_a_second_time(tmp_path):
-    line = "p = torch.softmax(net(x), -1)\ny = «torch.log(p)»"
-    assert "torch.log(p.clamp(min=1e-8))" in body(tmp_path, line, "log_of_zero")
+    lines = "p = F.softmax(net(x), dim=-1)  # all\ny = «torch.log(p[:, t])»\n"
+    assert body(tmp_path, lines, "log_of_zero") == (
+        "logits = net(x)\np = F.softmax(logits, dim=-1)  # all\n"
+        "y = torch.log_softmax(logits, dim=-1)[:, t]\n"
+    )
+    lines = "if (p := torch.softmax(net(x), -1)).any():\n    y = «torch.log(p)»"
+    assert "torch.log(p.clamp(min=1e-8))" in body(tmp_path, lines, "log_of_zero")
 
 
 @pytest.mark.parametrize(
@@ -208,6 +287,72 @@ def test_digits_that_cancel_in_a_divisor(tmp_path, before, after):
 )  # fmt: skip
 def test_a_logarithm_around_an_exponential(tmp_path, before, after):
     assert body(tmp_path, before, "exp_overflow") == after
+
+
+# -------------------------------------------------------------------------- comments
+LONG = """\
+def f(g):
+    return torch.log(1.0) * (
+        «torch.sqrt(  # the length
+            # of each
+            g.pow(2)  # squares
+            .sum(dim=1)
+        )»  # per row
+    )
+"""
+
+
+def test_comments_of_what_is_replaced_go_above_the_statement(tmp_path):
+    saved = tensor("saved result")
+    found = body(tmp_path, LONG, "sqrt_gradient_at_zero", saved, phase="backward")
+    assert found == (
+        "def f(g):\n    # the length\n    # of each\n    # squares\n    # per row\n"
+        "    return torch.log(1.0) * torch.linalg.vector_norm(g, dim=1)\n"
+    )
+    windows = LONG.replace("\n", "\r\n").replace("    ", "\t")
+    found = body(tmp_path, windows, "sqrt_gradient_at_zero", saved, phase="backward")
+    assert found.startswith("def f(g):\r\n\t# the length\r\n\t# of each\r\n\t# squares\r\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("if ok: y = «torch.log(  # why\n  x.softmax(1))»\n",
+         "# why\nif ok: y = torch.log_softmax(x, dim=1)\n"),
+        ("if («torch.log(  # why\n  x.softmax(1))» > 0).any():\n    pass\n",
+         "# why\nif (torch.log_softmax(x, dim=1) > 0).any():\n    pass\n"),
+        ("if a:\n    pass\nelif «x.softmax(  # why\n    1).log()».any():\n    pass\n",
+         "if a:\n    pass\n# why\nelif torch.log_softmax(x, dim=1).any():\n    pass\n"),
+        ("@wrap(1)\n@wrap(«torch.log(  # why\n  x.softmax(1))»)\ndef f(): ...\n",
+         "@wrap(1)\n# why\n@wrap(torch.log_softmax(x, dim=1))\ndef f(): ...\n"),
+        ("y = [\n  «torch.log(  # '#1' why\n  x.softmax(1))» for x in '# no'\n]\n",
+         "# '#1' why\ny = [\n  torch.log_softmax(x, dim=1) for x in '# no'\n]\n"),
+        ("y = «torch.log(  # why\n  torch.softmax((\n    a  # left\n    + b), 1))»\n",
+         "# why\ny = torch.log_softmax((\n    a  # left\n    + b), dim=1)\n"),
+    ],
+)  # fmt: skip
+def test_comments_of_statements_of_all_kinds(tmp_path, before, after):
+    assert body(tmp_path, before, "log_of_zero") == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = -(torch.exp(a) / «torch.exp(s)».sum(dim=1)).log().mean()",
+         "y = -(a - torch.logsumexp(s, dim=1)).mean()"),
+        ("def f(s, a):\n    d = «torch.exp(s)».sum(1)[:-1]\n    return torch.log(a.exp() / d)\n",
+         "def f(s, a):\n    return a - torch.logsumexp(s, dim=1)[:-1]\n"),
+        ("y = torch.log(«torch.exp(a - b)» / x.exp().sum(1))[0]",
+         "y = ((a - b) - torch.logsumexp(x, dim=1))[0]"),
+    ],
+)  # fmt: skip
+def test_a_logarithm_of_a_quotient_of_exponentials(tmp_path, before, after):
+    assert body(tmp_path, before, "exp_overflow") == after
+
+
+def test_an_exponential_that_is_used_elsewhere_is_not_lost_in_a_logarithm(tmp_path):
+    lines = "def f(x):\n    e = «x.exp()»\n    return torch.log(e.sum(1)), e\n"
+    assert "logsumexp" not in body(tmp_path, lines, "exp_overflow")
 
 
 # -------------------------------------------------------------------------- roots, norms, powers
@@ -265,11 +410,38 @@ def test_an_exponent_is_bounded_by_its_type(tmp_path):
     assert "clamp(max=10.0)" in body(tmp_path, line, "exp_overflow", half)
 
 
+def test_what_goes_into_several_exponentials_is_bounded_once(tmp_path):
+    lines = (
+        "def f(h):\n    mu, logvar = h.chunk(2)  # of the encoder\n"
+        "    std = «(0.5 * logvar).exp()»\n    return mu + std, logvar.exp()\n"
+    )
+    assert body(tmp_path, lines, "exp_overflow") == (
+        "def f(h):\n    mu, logvar = h.chunk(2)  # of the encoder\n"
+        "    logvar = logvar.clamp(max=80.0)\n"
+        "    std = (0.5 * logvar).exp()\n    return mu + std, logvar.exp()\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = «((a - b) / s) ** 2»", "y = ((a - b) / s.clamp(min=1e-12)) ** 2"),
+        ("y = «a / s»", "y = a / s.clamp(min=1e-12)"),
+    ],
+)
+def test_a_quotient_that_overflows(tmp_path, before, after):
+    found = proposals(tmp_path, HEAD + before, "float_overflow", step=0)["clamp_divisor"]
+    assert found == HEAD + after
+
+
 def test_inverse_trigonometry(tmp_path):
     line = "a = «torch.acos(c)»"
     assert body(tmp_path, line, "inverse_trig_domain") == "a = torch.acos(c.clamp(-1.0, 1.0))"
     inside = body(tmp_path, line, "inverse_trig_domain", phase="backward")
     assert inside == "a = torch.acos(c.clamp(-1 + 1e-7, 1 - 1e-7))"
+    case = case_of(tmp_path, HEAD + line, "inverse_trig_domain", phase="backward")
+    least = patched(case, propose.candidates(case)[1])
+    assert least.endswith("a = torch.acos(c.clamp(-1 + 6e-8, 1 - 6e-8))")
     line = "a = «torch.acos(c.clamp(-1.0, 1.0))»"
     assert body(tmp_path, line, "inverse_trig_domain", phase="backward") == inside
 
@@ -310,6 +482,9 @@ def test_zero_times_infinity(tmp_path):
         ("l = l + «F.cross_entropy(z, t)»",
          'l = l + (F.cross_entropy(z, t, reduction="sum") / (t != -100).sum().clamp(min=1))'),
         ("m = «x[k].mean()»", "m = x[k].sum() / max(x[k].numel(), 1)"),
+        ("m = «x[k].mean(dim=0)»", "m = x[k].sum(dim=0) / max(x[k].shape[0], 1)"),
+        ("m = «torch.mean(h, -1, keepdim=True)» * 2",
+         "m = (h.sum(-1, keepdim=True) / max(h.shape[-1], 1)) * 2"),
         ("v = «torch.var(x, dim=(2, 3), keepdim=True)»",
          "v = torch.var(x, dim=(2, 3), keepdim=True, unbiased=False)"),
         ("v = «x.std()»", "v = x.std(correction=min(1, x.numel() - 1))"),
@@ -348,6 +523,13 @@ def test_half_precision(tmp_path):
         "h = (a.float() + b.float()).clamp(-65504.0, 65504.0).to(torch.float16)"
     )
     assert body(tmp_path, "n = «m.half()»", "half_overflow", tensor()) == "n = m"
+    case = case_of(tmp_path, HEAD + "e = «(h * h).sum(dim=1)»", "half_overflow", half)
+    found = [(patched(case, c).removeprefix(HEAD), c.workaround) for c in propose.candidates(case)]
+    assert found[:2] == [
+        ("e = (h * h).float().sum(dim=1)", False),
+        ("e = (h.float() * h.float()).sum(dim=1)", False),
+    ]
+    assert all(workaround for _, workaround in found[2:])
     assert body(tmp_path, "i = «(v + 1e-12).pow(-0.5)»", "eps_underflow", half) == (
         "i = (v + 1e-7).pow(-0.5)"
     )
@@ -405,6 +587,13 @@ def test_a_loss_scale(tmp_path):
     assert found == "scale = (scale * 2).clamp(max=2.0**24)"
     found = body(tmp_path, "if ok: «self.scale *= 2.0»  # grow", "loss_scale_runaway")
     assert found == "if ok: self.scale = (self.scale * 2.0).clamp(max=2.0**24)  # grow"
+    lines = "scale = 65536.0\n(«loss * scale»).backward()\nscale *= 2  # more\n"
+    found = body(tmp_path, lines, "float_overflow", tensor(name="loss"))
+    assert found.endswith("scale = min(scale * 2, 2.0**24)  # more\n")
+    found = body(tmp_path, lines, "float_overflow", tensor(name="scale"))
+    assert found.endswith("scale = (scale * 2).clamp(max=2.0**24)  # more\n")
+    halves = lines.replace("*= 2", "*= 0.5")
+    assert "bound_loss_scale" not in proposals(tmp_path, HEAD + halves, "float_overflow")
 
 
 def test_values_that_are_equal(tmp_path):
@@ -434,6 +623,36 @@ def test_samples_are_left_out_where_they_enter(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("loop", "names", "rows"),
+    [
+        ("for x, y in loader:", "x, y", "x[keep], y[keep]"),
+        ("for i, (x, y, w) in enumerate(loader):", "x, y, w", "x[keep], y[keep], w[keep]"),
+    ],
+)
+def test_what_is_drawn_together_is_left_out_together(tmp_path, loop, names, rows):
+    lines = f"{loop}\n\topt.zero_grad()\n\tloss = F.mse_loss(«net(x)», y)\n"
+    facts = tensor(name="x", shape=[8, 3], nan=1)
+    assert body(tmp_path, lines, "bad_input_data", facts) == (
+        f"{loop}\n"
+        "\tkeep = x.isfinite().all(dim=1)  # leave out samples that are not finite\n"
+        f"\t{names} = {rows}\n"
+        "\topt.zero_grad()\n\tloss = F.mse_loss(net(x), y)\n"
+    )
+
+
+def test_data_inside_a_module_has_the_name_it_was_given(tmp_path):
+    lines = "for i, (data, target) in enumerate(loader):\n    out = «net(data)»\n"
+    facts = tensor(name="mat1", shape=[8, 3], pos_inf=1)
+    assert body(tmp_path, lines, "bad_input_data", facts) == (
+        "for i, (data, target) in enumerate(loader):\n"
+        "    keep = data.isfinite().flatten(1).all(dim=1)"
+        "  # leave out samples that are not finite\n"
+        "    data, target = data[keep], target[keep]\n"
+        "    out = net(data)\n"
+    )
+
+
 TRAIN = """opt = torch.optim.SGD(m.parameters(), lr=1e-3, momentum=0.9)
 for i in range(3):
     loss = «F.mse_loss(m(x), y)»
@@ -447,6 +666,40 @@ def test_a_lower_learning_rate(tmp_path):
     assert "lr=1e-4, momentum=0.9" in found
     named = TRAIN.replace("lr=1e-3", "lr=rate").replace("opt =", "rate = 0.5\nopt =")
     assert "rate = 0.05\n" in body(tmp_path, named, "learning_rate_divergence")
+
+
+@pytest.mark.parametrize(
+    ("before", "spelled", "after"),
+    [
+        ("cfg = dict(lr=4.0, hidden=64)", 'cfg["lr"]', "cfg = dict(lr=0.4, hidden=64)"),
+        ("cfg = {'lr': 4.0}", "cfg['lr']", "cfg = {'lr': 0.4}"),
+        ("class C:\n    lr: float = 4.0", "C.lr", "class C:\n    lr: float = 0.4"),
+        ('p.add_argument("--learning-rate", type=float, default=4.0)', "a.learning_rate",
+         'p.add_argument("--learning-rate", type=float, default=0.4)'),
+        ("k = 3", "k * 1e-2 + k", None),
+        ("def fit(lr=4.0): pass\ncolour_lr = 3.0", "lr", "def fit(lr=0.4): pass\ncolour_lr = 3.0"),
+    ],
+)  # fmt: skip
+def test_a_learning_rate_among_the_settings(tmp_path, before, spelled, after):
+    lines = f"{before}\n{TRAIN.replace('1e-3', spelled)}"
+    found = body(tmp_path, lines, "learning_rate_divergence")
+    if after is None:
+        assert f"lr=({spelled}) / 10, momentum" in found
+    else:
+        assert found.startswith(f"{after}\nopt = ")
+
+
+def test_a_divergence_that_showed_in_a_softmax_by_hand(tmp_path):
+    line = "p = «torch.exp(z)» / torch.exp(z).sum(-1, keepdim=True)"
+    assert body(tmp_path, line, "learning_rate_divergence") == "p = torch.softmax(z, dim=-1)"
+
+
+def test_what_the_cause_showed_as_is_tried_behind_it(tmp_path):
+    lines = TRAIN.replace("F.mse_loss(m(x), y)", "torch.exp(m(x))")
+    case = case_of(tmp_path, HEAD + lines, "learning_rate_divergence")
+    case.finding["cause"]["others"] = [{"id": "exp_overflow", "why_not": "true, and only how"}]
+    found = [c.id for c in propose.candidates(case)]
+    assert found.index("clamp_before_exp") > found.index("lower_learning_rate")
 
 
 def test_a_warm_up_instead(tmp_path):
@@ -494,6 +747,20 @@ def test_an_initialisation(tmp_path):
     assert body(tmp_path, lines, "bad_initialisation").startswith(
         "W = torch.nn.Parameter(torch.randn(3, 2) * 0.02)\n"
     )
+
+
+def test_weights_that_begin_too_large(tmp_path):
+    lines = "for l in net:\n    nn.init.normal_(l.weight, std=3.0)\ny = «net(x)»"
+    found = proposals(tmp_path, HEAD + "from torch import nn\n" + lines, "bad_initialisation")
+    assert "    nn.init.kaiming_normal_(l.weight)\n" in found["kaiming_initialisation"]
+    assert "    nn.init.normal_(l.weight, std=0.3)\n" in found["smaller_initialisation"]
+    lines = "w = torch.nn.Parameter(torch.randn(4, 4))\nu.data.normal_(0, 5)\ny = «x @ w»"
+    found = proposals(tmp_path, HEAD + lines, "bad_initialisation")["smaller_initialisation"]
+    assert found.removeprefix(HEAD) == (
+        "w = torch.nn.Parameter(torch.randn(4, 4) * 0.1)\nu.data.normal_(0, 0.5)\ny = x @ w"
+    )
+    case = case_of(tmp_path, HEAD + TRAIN, "bad_initialisation", step=0)
+    assert not any(c.changes_training for c in propose.candidates(case))
 
 
 def test_optimizers(tmp_path):
@@ -559,6 +826,11 @@ def test_a_library_that_cannot_be_helped_is_named(tmp_path):
     assert "arguments with which `cosine` is inside -1 and 1" in told
 
 
+def test_an_operator_is_not_inside_a_library(tmp_path):
+    case = case_of(tmp_path, HEAD + "y = «x ** 2»", "float_overflow", library="torch/_tensor.py")
+    assert "library" not in propose.advice(case)
+
+
 # -------------------------------------------------------------------------- order, and no patch
 def test_what_hides_the_fault_comes_last_and_is_called_so(tmp_path):
     case = case_of(tmp_path, HEAD + "y = «torch.log(p)»", "log_of_zero")
@@ -568,10 +840,16 @@ def test_what_hides_the_fault_comes_last_and_is_called_so(tmp_path):
     assert found[-1].workaround
 
 
+def test_a_statement_has_no_value_to_replace(tmp_path):
+    case = case_of(tmp_path, HEAD + "«opt.step()»\n", "float_overflow", step=0)
+    assert "replace_not_finite" not in [c.id for c in propose.candidates(case)]
+
+
 def test_text_that_is_not_what_ran_is_not_patched(tmp_path):
     case = case_of(tmp_path, HEAD + "y = «torch.log(p)»", "log_of_zero")
     (tmp_path / "train.py").write_text(HEAD + "y = torch.log(q)")
     assert propose.candidates(case) == []
+    assert "train.py:3 is not the text that ran" in propose.advice(case)
 
 
 def test_every_candidate_is_python(tmp_path):

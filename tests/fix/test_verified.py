@@ -43,6 +43,18 @@ PROGRAMS = {
         "rate = F.softplus(z) / large**3",
         "loss = -torch.log(1 - torch.exp(-rate)).mean()",
     ),
+    "log_softmax": (
+        "p = torch.softmax(model(torch.rand(6, 4)) * large, dim=1)",
+        "loss = -torch.log(p[torch.arange(6), 0]).mean() / large",
+    ),
+    "one_for_zero": (
+        "p = torch.tensor([0.7, 1e-18, 0.2, 0.0 if step == 2 else 0.1])",
+        "loss = (p * (p.log() - z.log_softmax(1))).sum()",
+    ),
+    "clamp_before_exp": (
+        "logvar = z * large",
+        "loss = ((0.5 * logvar).exp() + logvar.exp()).mean() / large",
+    ),
     "softplus": ("loss = torch.log(1 + torch.exp(z.abs() * large)).mean() / large",),
     "scale_before_product": (
         "q = (z * min(large, 300.0)).half()",

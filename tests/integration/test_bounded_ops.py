@@ -46,3 +46,29 @@ def test_finite_of_everything_finite(name: str, dtype: torch.dtype) -> None:
     assert x.isfinite().all() and len(x) > 500
     for given in (x, x.repeat(40), torch.stack([x, x], 1)[:, 0]):
         assert BOUNDED[name](given).isfinite().all()
+
+
+SPOILS = [float("nan"), float("inf"), float("-inf")]
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 15, 16, 17, 33, 128, 1000, 5000])
+def test_a_row_of_a_softmax_is_bad_as_a_whole(size: int, dtype: torch.dtype) -> None:
+    """One element of each row is looked at (`rows_alike` of a hook)."""
+    torch.manual_seed(size)
+    bad = 0
+    for dim in (0, 1, 2, -1):
+        shape = [3, 4, 5]
+        shape[dim] = size
+        for spoil in SPOILS:
+            x = (30 * torch.randn(shape)).to(dtype)
+            rows = x.movedim(dim, -1)
+            rows[0, 0] = float("-inf")
+            rows[1, 1, torch.randint(size, ())] = spoil
+            rows[2, 2] = float("-inf")
+            rows[2, 2, -1] = spoil
+            for given in (x, x.transpose(0, 1).contiguous().transpose(0, 1)):
+                finite = given.softmax(dim).isfinite().movedim(dim, -1)
+                assert torch.equal(finite.any(-1), finite.all(-1))
+                bad += int((~finite.all(-1)).sum())
+    assert bad >= 24

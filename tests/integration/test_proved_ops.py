@@ -144,3 +144,64 @@ def test_a_leaf_may_be_the_root_of_a_backward() -> None:
         x = torch.ones(3, requires_grad=True)
         (gradient,) = torch.autograd.grad(x, x, torch.ones(3))
     assert gradient.tolist() == [1, 1, 1] and w.finding is None
+
+
+def fully_masked(dim: int) -> torch.Tensor:
+    x = torch.randn(8, SIDE, SIDE)
+    mask = torch.ones(8, SIDE, SIDE, dtype=torch.bool).triu(1)
+    mask.movedim(dim, -1)[5, 7] = True
+    return x.masked_fill(mask, float("-inf")).softmax(dim)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, -1])
+def test_one_fully_masked_row_is_found(dim: int) -> None:
+    assert first_op(lambda: fully_masked(dim)) == "_softmax"
+
+
+def masked() -> torch.Tensor:
+    x = torch.randn(SIDE, SIDE)
+    return x.masked_fill(torch.ones(SIDE, SIDE, dtype=torch.bool).triu(1), float("-inf"))
+
+
+def with_nan_by_data(x: torch.Tensor) -> None:
+    x.data[3, 1] = float("nan")  # of another version
+
+
+def with_nan_by_an_unwatched_hand(x: torch.Tensor) -> None:
+    ctypes.memset(x.data_ptr() + 4 * (3 * SIDE + 1), 0xFF, 4)
+
+
+def with_nan_in_a_view(x: torch.Tensor) -> None:
+    x[3].narrow(0, 1, 1).fill_(float("nan"))
+
+
+# A mask is remembered until it is read; what was written to it meanwhile is not overlooked.
+@pytest.mark.parametrize(
+    "spoil", [with_nan_by_data, with_nan_by_an_unwatched_hand, with_nan_in_a_view]
+)
+def test_a_mask_that_was_written_since_is_read_again(spoil) -> None:
+    def act() -> torch.Tensor:
+        x = masked()
+        spoil(x)
+        return x.softmax(-1)
+
+    assert first_op(act) is not None
+
+
+@pytest.mark.parametrize("constant", ["float('inf')", "-float('inf')", "torch.tensor(-torch.inf)"])
+def test_a_mask_that_is_read_by_a_softmax_is_no_harm(constant: str) -> None:
+    value = eval(constant)
+
+    def act() -> torch.Tensor:
+        x = torch.randn(SIDE, SIDE)
+        mask = torch.ones(SIDE, SIDE, dtype=torch.bool).triu(1)
+        return x.masked_fill(mask, value).neg().abs().reciprocal()  # 0 where it was masked
+
+    assert first_op(act) is None
+
+
+def test_nan_that_is_filled_in_is_nan_and_not_inf() -> None:
+    with nanscope.watch(on_find="report") as w:
+        x = torch.randn(SIDE, SIDE)
+        print(x.masked_fill(x > 0, float("nan")).mean().item())
+    assert w.finding is not None and "nan" in str(w.finding).lower()

@@ -14,9 +14,11 @@ class Candidate:
     compare    the expression that failed and its patched form, where the edits themselves do not
                tell (they lie in several statements): (original, patched), as functions of what
                both have in common, and the place that computes the second
+    comments   insertions of the comments that the edits cut away
     fires      insertion points at which a call may be put that tells that a guard was used
     widens     the result may have a wider type: a cast was taken away
     is_value   False: the original has no value worth comparing (memory never written)
+    scales_loss  it is a factor of the loss that is patched: how the loss grows tells nothing
     """
 
     id: str
@@ -26,7 +28,9 @@ class Candidate:
     workaround: bool = False
     widens: bool = False
     is_value: bool = True
+    scales_loss: bool = False
     compare: Comparison | None = None
+    comments: list[Edit] = field(default_factory=list)
     fires: list[Edit] = field(default_factory=list)
 
 

@@ -80,7 +80,7 @@ class RepeatWatch(Watch):
 
         adapter = self.adapter
         adapter.watch(False)
-        if ending.kind != "stopped" or not adapter.error_found():
+        if not adapter.error_found():  # an exception behind it is of values that nobody watched
             if ending.exception is not None and ending.kind != "stopped":
                 raised = held.Raised(ending.exception)
             held.tell_program_end(adapter, raised, ending.status)

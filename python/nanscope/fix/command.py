@@ -139,9 +139,12 @@ class Fix:
         report = first.report
         clean = report["verdict"] == "clean"
         more = "the run was clean" if clean else "no error was found, but not all was watched"
+        failed = first.answer["status"] or FIXED
+        if failed:
+            more = f"no NaN or Inf did harm; that the program ends with {failed} has another reason"
         self._progress(f"nothing to fix: {more}.")
         write_json(self.manner.json, json.dumps(report, indent=2) + "\n")
-        return FIXED
+        return failed
 
     def _may_repeat(self, seconds: float) -> bool:
         runs = self.max_runs

@@ -18,7 +18,7 @@ COMPARED, RAN, FIRED = 0, 1, 2
 def patched(case_files: dict[str, SourceFile], candidate: Candidate) -> dict[str, SourceFile]:
     """The files with the patch and nothing else."""
     by_path: dict[str, list[Edit]] = {}
-    for edit in candidate.edits:
+    for edit in [*candidate.comments, *candidate.edits]:
         by_path.setdefault(edit.path, []).append(edit)
     return {path: case_files[path].with_edits(edits) for path, edits in by_path.items()}
 

@@ -168,7 +168,7 @@ def _read_call(source: SourceFile, node: cst.Call) -> Operation | None:
     keywords = {a.keyword.value: a.value for a in node.args if a.keyword is not None}
     if isinstance(node.func, cst.Attribute):
         name, form = node.func.attr.value, "method"
-        if is_module(source, node.func.value):
+        if is_module(source, node.func.value) or _is_own(node.func.value):
             form = "function"
         else:
             places = [node.func.value, *places]
@@ -188,6 +188,11 @@ def is_module(source: SourceFile, node: cst.BaseExpression) -> bool:
     while isinstance(node, cst.Attribute):
         node = node.value
     return isinstance(node, cst.Name) and node.value in imported(source)
+
+
+def _is_own(node: cst.BaseExpression) -> bool:
+    """`self.softmax(x)` is a layer or a function of the object's, not a method of a tensor."""
+    return isinstance(node, cst.Name) and node.value in ("self", "cls")
 
 
 def imported(source: SourceFile) -> dict[str, str]:

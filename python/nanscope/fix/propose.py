@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
+from nanscope.fix.comments import with_comments
+from nanscope.fix.imports import with_torch
 from nanscope.fix.instrument import patched
 from nanscope.fix.rewrites import (
     binary,
@@ -18,6 +20,7 @@ from nanscope.fix.rewrites import (
     division,
     exponential,
     float8,
+    fused,
     half,
     initialisation,
     library,
@@ -40,6 +43,8 @@ from nanscope.fix.rewrites import (
     workaround,
 )
 
+# What computes the same without the overflow is right whatever made the values large.
+SAME_VALUES = (precise.of_overflow, fused.around, exponential.normalised)
 # Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
 # that does not fit proposes nothing.
 RULES = {
@@ -51,9 +56,12 @@ RULES = {
     "norm_gradient_at_zero": (norms, roots),
     "pow_domain": (division, roots),
     "where_gradient_leak": (discarded, division, logarithm, roots, exponential, trigonometry),
-    "exp_overflow": (precise.of_overflow, exponential),
-    "float_overflow": (training, precise.of_overflow, exponential, upcast.scaled, overflow),
-    "half_overflow": (binary, half),
+    "exp_overflow": (*SAME_VALUES, exponential, training),
+    "float_overflow": (
+        *SAME_VALUES, loss_scale.of_loss, training, exponential, upcast.scaled,
+        overflow.of_quotient, overflow,
+    ),
+    "half_overflow": (loss_scale.of_loss, binary, half),
     "eight_bit_overflow": (float8,),
     "loss_scale_runaway": (loss_scale,),
     "eps_underflow": (half.guard, roots, logarithm, division),
@@ -62,8 +70,8 @@ RULES = {
     "zero_times_inf": (products, constants),
     "empty_reduction": (reductions, loss_modules),
     "bad_input_data": (ctc, data, constants, logarithm, division),
-    "learning_rate_divergence": (training,),
-    "exploding_gradients": (training,),
+    "learning_rate_divergence": (*SAME_VALUES, training),
+    "exploding_gradients": (*SAME_VALUES, training),
     "bad_initialisation": (initialisation, division, training),
     "optimizer_division_by_zero": (optimizer, division),
     "uninitialised_memory": (memory,),
@@ -71,8 +79,9 @@ RULES = {
     "nan_constant": (constants, data),
     "singular_matrix": (linear_algebra,),
     "degenerate_decomposition": (linear_algebra,),
-}
+}  # fmt: skip
 ANY = (division, logarithm, roots, exponential, trigonometry, softmax, reductions, ctc, memory)
+SHOWED = "true, "  # how the report begins what it says of a suspect that is true, and no cause
 ADVICE = {
     "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "
     "where.",
@@ -94,13 +103,22 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
     if case.is_other_text:
         return
     seen: set[tuple] = set()
-    for rule in (*RULES.get(case.cause, ANY), library, workaround):
+    for rule in _rules(case):
         propose = getattr(rule, "propose", rule)
         for candidate in propose(case):
+            candidate = with_comments(case.files, with_torch(case.files, candidate))
             key = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
             if key not in seen and is_sound(case, candidate):
                 seen.add(key)
                 yield candidate
+
+
+def _rules(case: Case) -> Iterable:
+    """Those of the cause, and then of what it showed as."""
+    others = case.finding["cause"].get("others", ())
+    others = [other["id"] for other in others if other["why_not"].startswith(SHOWED)]
+    more = [rule for other in others for rule in RULES.get(other, ())]
+    return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
 
 
 def is_sound(case: Case, candidate: Candidate) -> bool:
@@ -117,8 +135,11 @@ def is_sound(case: Case, candidate: Candidate) -> bool:
 
 def advice(case: Case) -> str:
     """Where no patch fits: what to look at."""
+    site = case.origin["site"]
+    if case.is_other_text or (site["code"] and case.source is not None and case.node is None):
+        return f"{site['file']}:{site['line']} is not the text that ran: run the program again."
     if case.cause in ADVICE:
         return ADVICE[case.cause]
-    if case.origin["library_site"] is not None:
+    if case.origin["library_site"] is not None and isinstance(case.node, cst.Call | None):
         return library.advice(case)
     return f"`nanscope explain {case.cause}` tells what usually helps."

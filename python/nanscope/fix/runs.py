@@ -92,10 +92,7 @@ class Runner:
         plain = texts if plain is None else plain
         folder = self._copy() if self.copied and not self.protected else None
         if folder is not None:
-            here = os.getcwd()
-            inside = {p: copies.moved(p, here, folder) for p in texts | plain}
-            overlay.write_over({inside[p]: d for p, d in plain.items() if inside[p] != p})
-            texts = texts | {inside[p]: data for p, data in texts.items()}
+            texts = self._put_into(folder, texts, plain)
         plan, answer = self._plan(
             texts,
             folder,
@@ -105,12 +102,24 @@ class Runner:
             widens=widens,
             second_order=second_order,
         )
+        begun = time.monotonic()
+        words = os.path.join(self.exchange, f"words-{self.count}")
+        status = self._execute(plan, folder, words, first)
+        run = Run(_read(answer), status, time.monotonic() - begun, _tail(words))
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if status == child.NOT_STARTED and run.answer is None:
+            raise NotStarted(run.last_words or "the program could not be started")
+        if first:
+            self.first = run
+        return run
+
+    def _execute(self, plan: str, folder: str | None, words: str, first: bool) -> int:
+        """Its status; -9 if it took too long."""
         if self._input is None:
             self._input = _Input(self.exchange)
         environment = {**os.environ, **({} if first else REPEAT)}
         environment.setdefault("PYTHONHASHSEED", "0")  # sets have one order in all runs
-        begun = time.monotonic()
-        words = os.path.join(self.exchange, f"words-{self.count}")
         with open(words, "wb") as quiet:
             process = subprocess.Popen(
                 [sys.executable, child.__file__, plan],
@@ -122,21 +131,20 @@ class Runner:
             )
             try:
                 with self._input.following(process):
-                    status = process.wait(None if first else self._longest())
+                    return process.wait(None if first else self._longest())
             except subprocess.TimeoutExpired:
                 _end(process)
-                status = -9
+                return -9
             except BaseException:
                 _end(process)
                 raise
-        run = Run(_read(answer), status, time.monotonic() - begun, _tail(words))
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if status == child.NOT_STARTED and run.answer is None:
-            raise NotStarted(run.last_words or "the program could not be started")
-        if first:
-            self.first = run
-        return run
+
+    @staticmethod
+    def _put_into(folder: str, texts: dict[str, bytes], plain: dict[str, bytes]):
+        """The texts by their paths in the copy, too, where the plain ones are written."""
+        inside = {path: copies.moved(path, os.getcwd(), folder) for path in texts | plain}
+        overlay.write_over({inside[p]: data for p, data in plain.items() if inside[p] != p})
+        return texts | {inside[p]: data for p, data in texts.items()}
 
     def _longest(self) -> float:
         first = self.first.seconds if self.first else 0.0

@@ -100,9 +100,13 @@ class Search:
             step.tried.append(tried)
             if tried.judgement.status == "verified":
                 return case, tried
-            if tried.judgement.other_fault and leading is None:
+            if tried.judgement.other_fault and leading is None and not candidate.changes_training:
                 leading = len(step.tried), tried
-        return (case, leading[1]) if leading is not None else None
+        if leading is not None:
+            return case, leading[1]
+        # Of another training little can be said: its next fault may be the same one.
+        slower = [t for t in step.tried if t.judgement.other_fault]
+        return (case, slower[0]) if slower else None
 
     def _try(self, case: Case, candidate: Candidate, baseline: Run) -> Tried:
         measuring = instrument.measuring(case, candidate)

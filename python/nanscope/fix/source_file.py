@@ -109,6 +109,14 @@ class SourceFile:
         begin, end = self.span(node)
         return self.text[begin:end]
 
+    def shown(self, node: cst.CSTNode) -> str:
+        """For a sentence: in one line, as code."""
+        return f"`{' '.join(self.bare(node).split())}`"
+
+    def holds(self, node: cst.CSTNode, inner: cst.CSTNode) -> bool:
+        (a, b), (c, d) = self.span(node), self.span(inner)
+        return a <= c and d <= b
+
     def edit(self, node: cst.CSTNode, text: str) -> Edit:
         return Edit(self.path, *self.whole_span(node), text)
 

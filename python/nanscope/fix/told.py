@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.diff import unified
 from nanscope.fix.source_file import SourceFile
@@ -27,4 +29,5 @@ def fix_of(
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital, unless it begins with code."""
+    return text if re.match(r"\w+\(", text) else text[:1].upper() + text[1:]

@@ -12,6 +12,7 @@ from nanscope.fix.runs import Run
 
 ABSURD = 1e6  # a loss so many times the largest healthy one is none
 FIRST = 3
+OURS = "_common"  # begins the names that measuring calls give to values
 
 
 @dataclass
@@ -72,12 +73,14 @@ class _Judge:
         error = next((f for f in self._findings("error")), None)
         other = error is not None and not self._is_same(error)
         if error is not None and not other:
-            return _failed(f"the fault is still there: {_place_of(error)}")
+            return _failed(f"the fault is still there: {self._told(error)}")
         steps = [self._values, self._condition, self._losses]
         if not other:
             steps += [self._warnings, self._ending, self._sanity]
         for step in steps:
             problem = step()
+            if problem is not None and problem.status == "inconclusive" and not other:
+                return self._ending() or problem  # what breaks the program is not undecided
             if problem is not None:
                 return problem
         if other:
@@ -95,9 +98,17 @@ class _Judge:
         site, first = error["origin"]["site"], self.finding["origin"]["site"]
         if site["file"] != first["file"]:
             return False
-        if "__nanscope__" in " ".join(site.get("source", [])) or "_common" in site["code"]:
+        if "__nanscope__" in " ".join(site.get("source", [])) or OURS in site["code"]:
             return True
         return site["code"] == first["code"] and site["function"] == first["function"]
+
+    def _told(self, error: dict) -> str:
+        """In the words of the program: those of our measuring calls are not the user's."""
+        if OURS not in error["cause"]["sentence"]:
+            return _place_of(error)
+        site = self.finding["origin"]["site"]
+        code = " ".join(site["code"].split())
+        return f"{site['file']}:{site['line']}: {error['cause']['id']} at `{code}`"
 
     # ---------------------------------------------------------------- (a)
     def _condition(self) -> Judgement | None:
@@ -228,7 +239,7 @@ class _Judge:
         if lost and self.place is None:
             return _failed(f"no gradient reaches the parameters in step {min(lost)}")
         if self.candidate.changes_training:
-            return self._still_diverges()
+            return None if self.candidate.scales_loss else self._still_diverges()
         if healthy and max(healthy) > 0 and later:
             largest = max(abs(x) for x in later[:FIRST])
             if largest > ABSURD * max(healthy):

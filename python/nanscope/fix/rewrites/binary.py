@@ -135,10 +135,12 @@ def _candidate(case: Case, whole, logits, target, how: str, sign: str = "") -> C
     prefix, more = functional(source)
     given = f"{argument(source, logits)}, {argument(source, target)}{how}"
     code = f"{sign}{prefix}.binary_cross_entropy_with_logits({given})"
-    comparison = Comparison(source.path, *source.whole_span(whole), inlined(source, whole), code)
+    comparison = Comparison(
+        source.path, *source.whole_span(whole), inlined(source, whole, code), code
+    )
     return Candidate(
         "binary_cross_entropy_with_logits",
         WHY,
-        [*more, *made_unused(source, whole), source.edit(whole, code)],
+        [*more, *made_unused(source, whole, code), source.edit(whole, code)],
         compare=comparison,
     )

@@ -53,11 +53,6 @@ def _literals(source: SourceFile, statement: cst.CSTNode) -> list[cst.BaseExpres
             continue
         a, b = source.span(node)
         if begin <= a and b <= end and source.text[a:b] in SPELLED | INFINITE:
-            if not any(_inside(source, node, other) for other in found):
+            if not any(source.holds(other, node) for other in found):
                 found.append(node)
-    return [n for n in found if not any(_inside(source, n, o) for o in found if o is not n)]
-
-
-def _inside(source: SourceFile, node: cst.CSTNode, other: cst.CSTNode) -> bool:
-    (a, b), (c, d) = source.span(node), source.span(other)
-    return c <= a and b <= d
+    return [n for n in found if not any(source.holds(o, n) for o in found if o is not n)]

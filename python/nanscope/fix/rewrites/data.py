@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -11,7 +11,14 @@ from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.instrument import FIRED
 from nanscope.fix.operation import find
-from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
+from nanscope.fix.rewrites.scope import (
+    SCOPES,
+    indentation,
+    names_in,
+    starts_line,
+    statement_of,
+    words,
+)
 from nanscope.fix.source_file import Edit, SourceFile
 
 
@@ -37,14 +44,19 @@ class Entrance:
 
 def _entrances(case: Case) -> Iterator[Entrance]:
     """By the inputs of the op that read it; of a value that the source wrote, the next reader."""
-    if case.source is not None and case.origin.get("kind") != "declared":
+    statement = _statement(case.source, case.node) if case.source is not None else None
+    if statement is not None and case.origin.get("kind") != "declared":
+        here = words(case.source.bare(case.node))
         for facts in case.finding["inputs"]:
             bad = facts["nan"] + facts["pos_inf"] + facts["neg_inf"]
-            if bad and facts["name"].isidentifier() and not facts.get("parameter"):
-                statement = _statement(case.source, case.node)
-                if statement is not None:
-                    dims = len(facts["shape"])
-                    yield Entrance(case.source, statement, facts["name"], dims, facts)
+            if not bad or facts.get("parameter"):
+                continue
+            if facts["name"].isidentifier() and facts["name"] in here:
+                dims = len(facts["shape"])
+                yield Entrance(case.source, statement, facts["name"], dims, facts)
+            else:  # of an op inside a module: what that is called with
+                for name in _names_given(case.node):
+                    yield Entrance(case.source, statement, name)
     for link in case.finding["chain"][1:]:
         source = case.file(link["site"]["file"]) if link["site"]["file"] else None
         if source is None or link["site"]["line"] == case.origin["site"]["line"]:
@@ -53,10 +65,14 @@ def _entrances(case: Case) -> Iterator[Entrance]:
         statement = _statement(source, node)
         if statement is None or not isinstance(node, cst.Call):
             return
-        for argument in node.args:
-            if isinstance(argument.value, cst.Name):
-                yield Entrance(source, statement, argument.value.value)
+        for name in _names_given(node):
+            yield Entrance(source, statement, name)
         return
+
+
+def _names_given(node: cst.CSTNode | None) -> list[str]:
+    arguments = node.args if isinstance(node, cst.Call) else ()
+    return [a.value.value for a in arguments if isinstance(a.value, cst.Name)]
 
 
 def _statement(source: SourceFile, node: cst.CSTNode | None) -> cst.SimpleStatementLine | None:
@@ -77,15 +93,40 @@ def _filter(case: Case, place: Entrance) -> Candidate:
     finite = f"{name}.isfinite().flatten(1).all(dim=1)"
     if place.dims == 2:
         finite = f"{name}.isfinite().all(dim=1)"
-    line = f"{name} = {name}[{finite}]  # leave out samples that are not finite"
+    why = "leave out samples that are not finite"
+    lines = [f"{name} = {name}[{finite}]  # {why}"]
+    beside = _drawn_with(place)
+    if beside is not None:
+        place, names = replace(place, statement=beside[0]), beside[1]
+        keep = next((k for k in ("keep", "finite") if k not in place.source.text), "finite_rows")
+        picked = ", ".join(f"{each}[{keep}]" for each in names)
+        lines = [f"{keep} = {finite}  # {why}", f"{', '.join(names)} = {picked}"]
     samples = _samples(case, place.facts) if place.facts else ""
     return Candidate(
         "filter_samples",
         f"`{name}` holds samples that are not finite{samples}: they are left out. "
         "Better still, repair the data.",
-        [_above(place, line)],
+        [_above(place, *lines)],
         fires=[_fires(place)],
     )
+
+
+def _drawn_with(place: Entrance) -> tuple[cst.SimpleStatementLine, list[str]] | None:
+    """`for x, y in loader:`: the first statement of the loop, and all that it draws."""
+    for parent in place.source.parents(place.statement):
+        if isinstance(parent, SCOPES):
+            return None
+        if isinstance(parent, cst.For) and place.name in names_in(parent.target):
+            drawn = parent.target
+            if isinstance(drawn, cst.Tuple) and isinstance(drawn.elements[-1].value, cst.Tuple):
+                drawn = drawn.elements[-1].value  # `for i, (x, y) in enumerate(loader):`
+            if not isinstance(drawn, cst.Tuple) or not isinstance(parent.body, cst.IndentedBlock):
+                return None
+            names = [e.value.value for e in drawn.elements if isinstance(e.value, cst.Name)]
+            first = parent.body.body[0]
+            whole = len(names) == len(drawn.elements) and place.name in names
+            return (first, names) if whole and isinstance(first, cst.SimpleStatementLine) else None
+    return None
 
 
 def _fill(place: Entrance) -> Candidate:
@@ -98,11 +139,11 @@ def _fill(place: Entrance) -> Candidate:
     )
 
 
-def _above(place: Entrance, line: str) -> Edit:
+def _above(place: Entrance, *lines: str) -> Edit:
     source = place.source
     begin = source.span(place.statement)[0]
-    text = f"{line}{source.newline}{indentation(source, place.statement)}"
-    return Edit(source.path, begin, begin, text)
+    gap = f"{source.newline}{indentation(source, place.statement)}"
+    return Edit(source.path, begin, begin, "".join(line + gap for line in lines))
 
 
 def _fires(place: Entrance) -> Edit:

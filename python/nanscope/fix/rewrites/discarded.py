@@ -53,7 +53,7 @@ def _of_where(case: Case, operation: Operation) -> str | None:
     """The condition of the torch.where that throws this value away."""
     source = case.source
     for parent in source.parents(operation.node):
-        text = _condition(source, read(source, parent), lambda n: _holds(source, n, operation.node))
+        text = _condition(source, read(source, parent), lambda n: source.holds(n, operation.node))
         if text is not None:
             return text
         if isinstance(parent, cst.BaseSmallStatement):
@@ -82,11 +82,6 @@ def _condition(source, where: Operation | None, is_it) -> str | None:
     if is_it(second):
         return f"~({source.bare(condition)})"
     return None
-
-
-def _holds(source, node: cst.CSTNode, inner: cst.CSTNode) -> bool:
-    (a, b), (c, d) = source.span(node), source.span(inner)
-    return a <= c and d <= b
 
 
 def _target(statement: cst.SimpleStatementLine | None) -> str | None:

@@ -22,7 +22,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation.name in ("reciprocal", "rsqrt", "pow"):
         facts = case.input("self", "saved self", "saved result")
     name = case.source.bare(divisor)
-    shown = f"`{' '.join(name.split())}`"
+    shown = case.source.shown(divisor)
     if facts is None and not case.backward and case.input("self") is not None:
         yield Candidate(
             "largest_of_divisor_and_one",

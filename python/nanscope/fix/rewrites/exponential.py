@@ -8,8 +8,16 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
-from nanscope.fix.operation import argument, primary, read
-from nanscope.fix.rewrites.scope import nodes_in, scope_of
+from nanscope.fix.instrument import FIRED
+from nanscope.fix.operation import argument, imported, is_called, primary, read
+from nanscope.fix.rewrites.scope import (
+    below,
+    last_binding,
+    names_in,
+    nodes_in,
+    scope_of,
+    stands_alone,
+)
 
 LIMITS = {
     "float64": ("700.0", "300.0", "50.0"),
@@ -26,9 +34,9 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation.name not in ("exp", "exp2", "expm1", "sinh", "cosh"):
         return
     operand = operation.operands[0]
-    if operation.name == "exp" and not operation.in_place:
-        yield from _normalised(case, operand)
-    shown = f"`{' '.join(case.source.bare(operand).split())}`"
+    yield from normalised(case)
+    yield from _shared(case, operand)
+    shown = case.source.shown(operand)
     for limit in LIMITS[case.dtype]:
         yield Candidate(
             "clamp_before_exp",
@@ -37,12 +45,38 @@ def propose(case: Case) -> Iterator[Candidate]:
         )
 
 
-def _normalised(case: Case, operand: cst.BaseExpression) -> Iterator[Candidate]:
+def _shared(case: Case, operand: cst.BaseExpression) -> Iterator[Candidate]:
+    """`logvar` of a VAE goes into several: it is bounded where it is made."""
+    source = case.source
+    for name in sorted(names_in(operand) - set(imported(source))):
+        into = [
+            node
+            for node in nodes_in(source, scope_of(source, case.node))
+            if is_called(source, node, "exp") and name in names_in(node)
+        ]
+        made = last_binding(source, name, case.node)
+        if len(into) < 2 or made is None or not stands_alone(source, made):
+            continue
+        for limit in LIMITS[case.dtype]:
+            fired = f"bool(({name} > {limit}).any()) and __nanscope__.fired({FIRED})"
+            yield Candidate(
+                "clamp_before_exp",
+                f"`{name}` can be too large for exp, which is taken of it {len(into)} times: it is "
+                f"kept at {limit} or less.",
+                [below(source, made, f"{name} = {name}.clamp(max={limit})")],
+                fires=[below(source, made, fired)],
+            )
+
+
+def normalised(case: Case) -> Iterator[Candidate]:
     """`e = exp(x); e / e.sum(d)`: a softmax by hand. Less the largest, the quotient is the same."""
-    source, node = case.source, case.node
-    quotient = _quotient(case)
+    source, node, operation = case.source, case.node, case.operation
+    if operation is None or operation.name != "exp" or operation.in_place:
+        return
+    quotient = _quotient(case) if operation.operands else None
     if quotient is None:
         return
+    operand = operation.operands[0]
     divided, dim = quotient
     x, inner = argument(source, operand), primary(source, operand)
     if divided.left is node:

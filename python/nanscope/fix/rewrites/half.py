@@ -58,6 +58,7 @@ def propose(case: Case) -> Iterator[Candidate]:
         "saturate_in_half",
         f"the result does not fit {narrow}: it is computed in float32 and kept in range.",
         [*edits, Edit(source.path, end, end, after + cast)],
+        workaround=True,
     )
 
 

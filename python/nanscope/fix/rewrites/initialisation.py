@@ -1,4 +1,4 @@
-"""Weights that are wrong before the first update."""
+"""Weights that are wrong before the first update: without direction, or too large."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from collections.abc import Iterator
 import libcst as cst
 
 from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import dotted, read
+from nanscope.fix.case import Case, written
+from nanscope.fix.operation import Operation, dotted, read
 from nanscope.fix.rewrites.scope import names_in
+from nanscope.fix.source_file import Edit, SourceFile
+
+DRAWN = {"normal": "kaiming_normal_", "trunc_normal": "kaiming_normal_",
+         "uniform": "kaiming_uniform_"}  # fmt: skip
+SPREADS = {"normal": (2, "std"), "trunc_normal": (2, "std")}
 
 
 def propose(case: Case) -> Iterator[Candidate]:
+    yield from _without_direction(case)
+    if case.cause == "bad_initialisation":
+        yield from _too_large(case)
+
+
+def _without_direction(case: Case) -> Iterator[Candidate]:
     wanted = names_in(case.node) if case.node is not None else set()
     for facts in case.finding["inputs"]:
         wanted |= {part for part in facts["name"].replace("(", ".").split(".") if part}
-    for source in case.sources:
-        for node in source.nodes():
-            if not isinstance(node, cst.Assign):
-                continue
-            name = dotted(node.targets[0].target).rpartition(".")[2]
-            made = read(source, node.value)
-            if made is None or made.name != "Parameter" or not made.operands:
-                continue
-            value = read(source, made.operands[0])
-            if value is None or name not in wanted or value.name not in ("zeros", "empty"):
-                continue
+    for source, name, value in _parameters(case):
+        if name in wanted and value.name in ("zeros", "empty"):
             shape = ", ".join(source.code(a) for a in value.node.args)
             yield Candidate(
                 "random_initialisation",
@@ -34,3 +36,73 @@ def propose(case: Case) -> Iterator[Candidate]:
                 [source.edit(value.node, f"torch.randn({shape}) * 0.02")],
                 changes_training=True,
             )
+
+
+def _parameters(case: Case) -> Iterator[tuple[SourceFile, str, Operation]]:
+    """`self.w = nn.Parameter(torch.zeros(3))`: the file, `w`, zeros(3)."""
+    for source in case.sources:
+        for node in source.nodes():
+            if not isinstance(node, cst.Assign):
+                continue
+            made = read(source, node.value)
+            if made is None or made.name != "Parameter" or not made.operands:
+                continue
+            value = read(source, made.operands[0])
+            if value is not None:
+                yield source, dotted(node.targets[0].target).rpartition(".")[2], value
+
+
+def _too_large(case: Case) -> Iterator[Candidate]:
+    """Scaled by the width of the layer; or, as they are written, less."""
+    drawn = list(_drawn(case))
+    scaled = [_kaiming(made) for made in drawn if made.form == "function"]
+    if scaled:
+        yield Candidate(
+            "kaiming_initialisation",
+            "the weights begin too large: drawn by the width of their layer, values keep their "
+            "size from layer to layer.",
+            scaled,
+            changes_training=True,
+        )
+    for divisor in (10, 100):
+        edits = [edit for made in drawn for edit in _less(made, divisor)]
+        edits += [
+            source.edit(value.node, f"{source.code(value.node)} * {written(1 / divisor)}")
+            for source, _, value in _parameters(case)
+            if value.name in ("randn", "rand")
+        ]
+        if edits:
+            yield Candidate(
+                "smaller_initialisation",
+                f"the weights begin too large: they begin {divisor} times smaller.",
+                edits,
+                changes_training=True,
+            )
+
+
+def _drawn(case: Case) -> Iterator[Operation]:
+    """`nn.init.normal_(w, std=3.0)` and `w.normal_(0, 3.0)`."""
+    for source in case.sources:
+        for node in source.nodes():
+            made = read(source, node) if isinstance(node, cst.Call) else None
+            if made is not None and made.in_place and made.name in DRAWN and made.operands:
+                if isinstance(made.node.func, cst.Attribute):
+                    yield made
+
+
+def _kaiming(made: Operation) -> Edit:
+    source = made.source
+    home = source.code(made.node.func.value)
+    code = f"{home}.{DRAWN[made.name]}({source.code(made.operands[0])})"
+    return source.edit(made.node, code)
+
+
+def _less(made: Operation, divisor: int) -> Iterator[Edit]:
+    if made.name not in SPREADS:
+        return
+    place, name = SPREADS[made.name]
+    spread = made.argument(place, name)
+    if isinstance(spread, cst.Float | cst.Integer):
+        yield made.source.edit(spread, written(float(spread.value) / divisor))
+    elif spread is None:
+        yield from made.add_argument(f"{name}={written(1 / divisor)}")

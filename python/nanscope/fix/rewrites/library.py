@@ -51,10 +51,10 @@ def propose(case: Case) -> Iterator[Candidate]:
     call = _call_that_takes(case, library, function, (name, of_object), of_object) if name else None
     given = _argument(library, function, call, name, of_object) if call is not None else None
     if given is not None:
-        shown = " ".join(call.source.bare(given).split())
+        shown = call.source.shown(given)
         yield Candidate(
             "guard_argument",
-            f"{place} fails on what is passed as `{name}`: `{shown}` is kept where it can work.",
+            f"{place} fails on what is passed as `{name}`: {shown} is kept where it can work.",
             append(call.source, given, suffix),
         )
 

@@ -100,7 +100,9 @@ def _softplus(source: SourceFile, node, code: str, more) -> Candidate:
 
 
 def _of_whole(source: SourceFile, node, code: str, name: str, why: str, more=()) -> Candidate:
-    comparison = Comparison(source.path, *source.whole_span(node), inlined(source, node), code)
+    comparison = Comparison(
+        source.path, *source.whole_span(node), inlined(source, node, code), code
+    )
     return Candidate(name, why, [*more, source.edit(node, code)], compare=comparison)
 
 

@@ -90,9 +90,15 @@ def _mean(case: Case, operation: Operation) -> Iterator[Candidate]:
     rest = [a for a in operation.node.args]
     if operation.form == "function":
         rest = rest[1:]
-    if rest or operation.in_place:
+    if operation.in_place:
         return
-    code = alone(source, operation.node, f"{inner}.sum() / max({inner}.numel(), 1)")
+    count = f"{inner}.numel()"
+    if rest:
+        count = _count(case, operation)
+        if count is None or set(operation.keywords) - {"input", "dim", "keepdim"}:
+            return
+    given = ", ".join(source.code(a) for a in rest)
+    code = alone(source, operation.node, f"{inner}.sum({given}) / max({count}, 1)")
     yield _sum_over_count([source.edit(operation.node, code)])
 
 

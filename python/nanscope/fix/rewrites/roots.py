@@ -34,7 +34,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     leasts = [UNDER_ROOT[case.dtype], case.small(facts)] if at_zero else [case.small(facts)]
     if operation.name == "pow":
         leasts = POWER_AT_ZERO[case.dtype] if at_zero else [case.small(facts), 1e-6]
-    shown = f"`{' '.join(case.source.bare(base).split())}`"
+    shown = case.source.shown(base)
     why = "its root has an infinite slope there" if at_zero else "its root is NaN there"
     if operation.name == "pow":
         why = "the power (or its slope) is not finite there"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -11,10 +12,14 @@ from nanscope.fix.operation import Operation, read
 from nanscope.fix.source_file import Edit, SourceFile, apply
 
 SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.Module)
-REPEATABLE = {
-    "abs", "clamp", "detach", "div", "exp", "expm1", "flatten", "float", "log", "log1p", "mean",
-    "mul", "neg", "permute", "pow", "relu", "reshape", "sigmoid", "softmax", "sqrt", "square",
-    "squeeze", "sub", "sum", "t", "tanh", "transpose", "unsqueeze", "view",
+PICKING = {
+    "contiguous", "flatten", "gather", "index_select", "masked_select", "narrow", "permute",
+    "reshape", "select", "squeeze", "t", "take_along_dim", "transpose", "unsqueeze", "view",
+}  # fmt: skip
+REPEATABLE = PICKING | {
+    "abs", "arange", "clamp", "detach", "div", "exp", "expm1", "float", "len", "log", "log1p",
+    "long", "mean", "mul", "neg", "pow", "relu", "sigmoid", "size", "softmax", "sqrt", "square",
+    "sub", "sum", "tanh",
 }  # fmt: skip
 OPTIMIZERS = {
     "SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "ASGD",
@@ -44,25 +49,59 @@ def nodes_in(source: SourceFile, scope: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def assigned(source: SourceFile, name: str, near: cst.CSTNode) -> cst.BaseExpression | None:
-    """What a name was given in this scope before `near`, if that is one plain assignment."""
+    """What a name was given in this scope before `near`, if that is one plain assignment and would
+    be the same if it were computed at `near`.
+    """
     place = source.span(near)[0]
-    found = []
-    for node in nodes_in(source, scope_of(source, near)):
-        if isinstance(node, cst.Assign) and len(node.targets) == 1:
-            target = node.targets[0].target
-            if isinstance(target, cst.Name) and target.value == name:
-                found.append(node.value)
-        elif isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name):
-            if node.target.value == name:
-                return None
-    before = [value for value in found if source.span(value)[1] <= place]
-    return before[0] if len(found) == 1 and before else None
+    bindings = list(_bindings(source, scope_of(source, near)))
+    given = [node for names, node in bindings if name in names]
+    if len(given) != 1 or not isinstance(given[0], cst.Assign) or len(given[0].targets) != 1:
+        return None
+    (only,) = given
+    if not isinstance(only.targets[0].target, cst.Name) or source.span(only)[1] > place:
+        return None
+    since = source.span(only)[0]
+    used = names_in(only.value)
+    changed = any(used & names and since <= source.span(n)[0] < place for names, n in bindings)
+    return None if changed else only.value
 
 
-def value_of(source: SourceFile, node: cst.BaseExpression) -> cst.BaseExpression:
-    """The expression behind a name, where that is plain and may be computed again; else itself."""
+def last_binding(
+    source: SourceFile, name: str, near: cst.CSTNode
+) -> cst.SimpleStatementLine | None:
+    """The statement in front of `near` that gives a name its value, also among others."""
+    place = source.span(near)[0]
+    given = [n for names, n in _bindings(source, scope_of(source, near)) if name in names]
+    before = [n for n in given if source.span(n)[1] <= place]
+    if not before or not isinstance(before[-1], cst.Assign):
+        return None
+    return statement_of(source, before[-1])
+
+
+def _bindings(source: SourceFile, scope: cst.CSTNode) -> Iterator[tuple[set[str], cst.CSTNode]]:
+    """Names that are given another value, and where; also by a method in place."""
+    for node in nodes_in(source, scope):
+        match node:
+            case cst.Assign():
+                for each in node.targets:
+                    yield names_in(each.target), node
+            case cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For():
+                yield names_in(node.target), node
+            case cst.AsName():
+                yield names_in(node.name), node
+            case cst.Call(func=cst.Attribute(value=cst.Name(value=name), attr=method)):
+                if method.value.endswith("_") and not method.value.endswith("__"):
+                    yield {name}, node
+
+
+def value_of(
+    source: SourceFile, node: cst.BaseExpression, near: cst.CSTNode | None = None
+) -> cst.BaseExpression:
+    """The expression behind a name, where that is plain and may be computed again, there or at
+    `near`; else itself.
+    """
     if isinstance(node, cst.Name):
-        value = assigned(source, node.value, node)
+        value = assigned(source, node.value, near or node)
         return value if value is not None and is_repeatable(source, value) else node
     return node
 
@@ -79,43 +118,62 @@ def is_repeatable(source: SourceFile, node: cst.CSTNode) -> bool:
     return True
 
 
-def inlined(source: SourceFile, node: cst.BaseExpression) -> str:
-    """Its text, with what its plain names were given in their places."""
+def inlined(
+    source: SourceFile, node: cst.BaseExpression, code: str, near: cst.CSTNode | None = None
+) -> str:
+    """Its text, with what its plain names were given in their places, down to those of `code`."""
+    near = near or node
     begin, end = source.span(node)
+    kept = words(code)
     edits = []
     for inner in source.nodes():
-        if not isinstance(inner, cst.Name) or not _is_operand(source, inner):
+        if not isinstance(inner, cst.Name) or inner.value in kept:
             continue
         a, b = source.span(inner)
-        value = value_of(source, inner) if begin <= a and b <= end else inner
+        if not (begin <= a and b <= end and _is_operand(source, inner)):
+            continue
+        value = value_of(source, inner, near)
         if value is not inner:
-            edits.append(Edit(source.path, a - begin, b - begin, f"({source.bare(value)})"))
+            text = inlined(source, value, code, near)
+            edits.append(Edit(source.path, a - begin, b - begin, f"({text})"))
     return apply(source.text[begin:end], edits)
 
 
-def made_unused(source: SourceFile, node: cst.BaseExpression) -> list[Edit]:
-    """Without `node`: the lines of its function that gave a value to a name for it alone."""
+def words(code: str) -> set[str]:
+    return set(re.findall(r"\w+", code))
+
+
+def made_unused(source: SourceFile, node: cst.BaseExpression, code: str) -> list[Edit]:
+    """With `code` for `node`: lines of its function that gave a value to a name for it alone."""
     scope = scope_of(source, node)
     if not isinstance(scope, cst.FunctionDef):
         return []  # others may import the name
-    (begin, end), (first, last) = source.span(node), source.span(scope)
-    edits = []
-    for name in sorted(names_in(node)):
+    first, last = source.span(scope)
+    places: dict[str, list[int]] = {}
+    for each in source.nodes():
+        if isinstance(each, cst.Name) and first <= source.span(each)[0] < last:
+            places.setdefault(each.value, []).append(source.span(each)[0])
+    used = words(code)
+    gone, edits, todo = [source.span(node)], [], sorted(names_in(node) - used)
+    while todo:
+        name = todo.pop()
         value = assigned(source, name, node)
         line = statement_of(source, value) if value is not None else None
         if line is None or len(line.body) != 1 or not is_repeatable(source, value):
             continue
-        a, b = source.span(line)
-        places = [
-            source.span(n)[0]
-            for n in source.nodes()
-            if isinstance(n, cst.Name) and n.value == name and first <= source.span(n)[0] < last
-        ]
-        others = [p for p in places if not begin <= p < end and not a <= p < b]
-        start, stop = source.starts[source.line_of(a) - 1], source.starts[source.line_of(b)]
+        span = source.span(line)
+        others = [p for p in places[name] if not any(a <= p < b for a, b in [*gone, span])]
+        start, stop = source.starts[source.line_of(span[0]) - 1], _end_of_line(source, span[1])
         if not others and "#" not in source.text[start:stop] and starts_line(source, line):
+            gone.append(span)
             edits.append(Edit(source.path, start, stop, ""))
+            todo += sorted(names_in(value) - used - {name})
     return edits
+
+
+def _end_of_line(source: SourceFile, offset: int) -> int:
+    line = source.line_of(offset)
+    return source.starts[line] if line < len(source.starts) else len(source.text)
 
 
 def _is_operand(source: SourceFile, name: cst.Name) -> bool:
@@ -149,6 +207,20 @@ def starts_line(source: SourceFile, statement: cst.CSTNode) -> bool:
     begin = source.span(statement)[0]
     start = source.starts[source.line_of(begin) - 1]
     return not source.text[start:begin].strip()
+
+
+def stands_alone(source: SourceFile, statement: cst.SimpleStatementLine | None) -> bool:
+    """It is all that its line, or its lines, hold."""
+    return statement is not None and len(statement.body) == 1 and starts_line(source, statement)
+
+
+def below(source: SourceFile, statement: cst.CSTNode, line: str) -> Edit:
+    """A line of its own behind the statement, and behind a comment that stands there."""
+    end = source.span(statement)[1]
+    tail = source.text[end : _end_of_line(source, end)]
+    place = end + len(tail.rstrip("\r\n"))
+    text = f"{source.newline}{indentation(source, statement)}{line}"
+    return Edit(source.path, place, place, text)
 
 
 def optimizers(case: Case) -> Iterator[tuple[SourceFile, Operation]]:

@@ -8,14 +8,16 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, dotted, is_module
+from nanscope.fix.operation import Operation, dotted, is_module, primary
+from nanscope.fix.rewrites import settings
 from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
 from nanscope.fix.rewrites.warm_up import warm_up
 from nanscope.fix.source_file import Edit, SourceFile
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    if case.cause == "float_overflow" and case.origin["step"] == 0:
+    of_values = case.cause in ("float_overflow", "exp_overflow", "bad_initialisation")
+    if of_values and case.origin["step"] == 0:
         return  # no update has been made yet
     exploding = case.cause == "exploding_gradients"
     lower, clipped, slower = list(_lower_rates(case)), list(_clipping(case)), list(warm_up(case))
@@ -23,14 +25,15 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 
 def _lower_rates(case: Case) -> Iterator[Candidate]:
-    found = [(s, m, r) for s, m in optimizers(case) if (r := _rate(s, m)) is not None]
-    by_hand = list(_rates_by_hand(case)) if not found else []
+    given = [(s, made.argument(1, "lr")) for s, made in optimizers(case)]
+    given = [(s, node) for s, node in given if node is not None]
+    found = [settings.number(case, s, node) for s, node in given]
+    found = [rate for rate in found if rate is not None] or list(_rates_by_hand(case))
+    rates = {(source.path, source.span(node)): rate for rate in found for source, node, _ in [rate]}
     for divisor in (10, 100, 1000, 10000):
-        edits = []
-        for source, _, (node, value) in found:
-            edits.append(source.edit(node, written(value / divisor)))
-        for source, node, value in by_hand:
-            edits.append(source.edit(node, written(value / divisor)))
+        edits = [s.edit(node, written(value / divisor)) for s, node, value in rates.values()]
+        if not edits:  # computed: what comes of it is divided
+            edits = [s.edit(node, f"{primary(s, node)} / {divisor}") for s, node in given]
         if edits:
             yield Candidate(
                 "lower_learning_rate",
@@ -40,35 +43,12 @@ def _lower_rates(case: Case) -> Iterator[Candidate]:
             )
 
 
-def _rate(source: SourceFile, made: Operation) -> tuple[cst.BaseExpression, float] | None:
-    node = made.argument(1, "lr")
-    return _literal(source, node)
-
-
-def _literal(source: SourceFile, node) -> tuple[cst.BaseExpression, float] | None:
-    """A number, or a name that is given one once in this file."""
-    if isinstance(node, cst.Float | cst.Integer):
-        return node, float(node.value)
-    name = node.value if isinstance(node, cst.Name) else dotted(node).rpartition(".")[2]
-    values = []
-    for other in source.nodes():
-        if isinstance(other, cst.Assign) and dotted(other.targets[0].target).endswith(name):
-            values.append(other.value)
-        elif isinstance(other, cst.Param) and other.name.value == name and other.default:
-            values.append(other.default)
-    numbers = [v for v in values if isinstance(v, cst.Float | cst.Integer)]
-    if not name or len(numbers) != 1:
-        return None
-    return numbers[0], float(numbers[0].value)
-
-
 def _rates_by_hand(case: Case) -> Iterator[tuple[SourceFile, cst.BaseExpression, float]]:
-    for source in case.sources:
-        for name in ("lr", "learning_rate", "LR", "step_size", "eta"):
-            found = _literal(source, cst.Name(name))
-            if found is not None:
-                yield source, *found
-                return
+    for name in ("lr", "learning_rate", "LR", "step_size", "eta"):
+        found = settings.named(case, name)
+        if found is not None:
+            yield found
+            return
 
 
 def _clipping(case: Case) -> Iterator[Candidate]:
@@ -83,7 +63,7 @@ def _clipping(case: Case) -> Iterator[Candidate]:
             if name not in names or statement is None or is_module(source, node.func):
                 continue
             begin = source.span(statement)[0]
-            small = next(s for s in statement.body if _holds(source, s, node))
+            small = next(s for s in statement.body if source.holds(s, node))
             if small is not statement.body[0]:
                 begin = source.span(small)[0]
             clip = (
@@ -108,8 +88,3 @@ def _targets(case: Case) -> Iterator[tuple[str, Operation]]:
         parent = source.parent(made.node)
         if isinstance(parent, cst.Assign):
             yield dotted(parent.targets[0].target), made
-
-
-def _holds(source: SourceFile, node: cst.CSTNode, inner: cst.CSTNode) -> bool:
-    (a, b), (c, d) = source.span(node), source.span(inner)
-    return a <= c and d <= b

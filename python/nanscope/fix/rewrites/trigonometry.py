@@ -12,6 +12,8 @@ from nanscope.fix.operation import read
 from nanscope.fix.source_file import Edit
 
 EDGE = {"float64": "1e-12", "float32": "1e-7", "float16": "1e-3", "bfloat16": "1e-2"}
+# 1 less this is the number before 1: no value inside the domain is moved.
+LAST = {"float64": "1e-16", "float32": "6e-8", "float16": "5e-4", "bfloat16": "4e-3"}
 SAME = {"arccos": "acos", "arcsin": "asin", "arctanh": "atanh", "arccosh": "acosh"}
 
 
@@ -20,14 +22,14 @@ def propose(case: Case) -> Iterator[Candidate]:
     name = SAME.get(operation.name, operation.name) if operation is not None else ""
     if name not in ("acos", "asin", "atanh", "acosh") or not operation.operands:
         return
-    operand, edge = operation.operands[0], EDGE[case.dtype]
-    shown = f"`{' '.join(case.source.bare(operand).split())}`"
-    inside = f"-1 + {edge}, 1 - {edge}"
-    choices = [("-1.0, 1.0", "by rounding"), (inside, "where its slope is infinite")]
-    if name == "acosh":
-        choices = [("min=1.0", "by rounding"), (f"min=1 + {edge}", "where its slope is infinite")]
+    operand = operation.operands[0]
+    shown = case.source.shown(operand)
+    choices = [("min=1.0" if name == "acosh" else "-1.0, 1.0", "by rounding")]
     if case.backward or name == "atanh":
-        choices = choices[1:]
+        choices = []
+    for edge in (EDGE[case.dtype], LAST[case.dtype]):
+        inside = f"min=1 + {edge}" if name == "acosh" else f"-1 + {edge}, 1 - {edge}"
+        choices.append((inside, "where its slope is infinite"))
     for bounds, how in choices:
         edits = _bounds_of_clamp(case, operand, bounds)
         yield Candidate(

@@ -8,9 +8,9 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, dotted, is_module, primary
+from nanscope.fix.operation import Operation, dotted, is_module, primary, read
 from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
-from nanscope.fix.source_file import Edit, apply
+from nanscope.fix.source_file import Edit, SourceFile, apply
 
 # Autocast does these in the narrow type, whatever the type of their inputs.
 RECAST = {
@@ -22,6 +22,7 @@ METHODS = RECAST | {
     "add", "cumsum", "div", "dot", "exp", "mean", "mul", "norm", "pow", "prod", "square", "std",
     "sub", "sum", "var",
 }  # fmt: skip
+ARITHMETIC = {"add", "div", "exp", "mul", "neg", "pow", "square", "sub"}
 PRODUCTS = ("matmul", "mm", "bmm")
 CASTS = ("half", "to", "type", "bfloat16")
 
@@ -97,6 +98,13 @@ def in_float32(case: Case, operation: Operation) -> Iterator[Candidate]:
     if not is_recast:
         why = "the result does not fit the narrow type: it is computed, and kept, in float32."
         yield Candidate("upcast", why, edits, widens=True)
+        leaves = [leaf for node in tensors(operation) for leaf in _leaves(source, node)]
+        if leaves != tensors(operation):
+            why = (
+                "neither the result nor what goes into it fits the narrow type: both are computed, "
+            )
+            deep = [source.edit(leaf, f"{primary(source, leaf)}.float()") for leaf in leaves]
+            yield Candidate("upcast", why + "and kept, in float32.", deep, widens=True)
         return
     statement = statement_of(source, operation.node)
     if statement is None or not starts_line(source, statement):
@@ -116,6 +124,14 @@ def in_float32(case: Case, operation: Operation) -> Iterator[Candidate]:
         widens=True,
         compare=Comparison(source.path, a, b, source.text[a:b], patched, alone=True),
     )
+
+
+def _leaves(source: SourceFile, node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """What the arithmetic of an expression begins with."""
+    inner = read(source, node)
+    if inner is None or inner.name not in ARITHMETIC or inner.in_place or not inner.operands:
+        return [node]
+    return [leaf for operand in tensors(inner) for leaf in _leaves(source, operand)]
 
 
 def _is_recast(case: Case, operation: Operation) -> bool:

@@ -10,8 +10,8 @@ from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.imports import torch
 from nanscope.fix.operation import dotted
-from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
-from nanscope.fix.source_file import Edit, SourceFile
+from nanscope.fix.rewrites.scope import below, optimizers, stands_alone, statement_of
+from nanscope.fix.source_file import SourceFile
 
 STEPS = 100
 
@@ -22,7 +22,7 @@ def warm_up(case: Case) -> Iterator[Candidate]:
         return
     for source, made in optimizers(case):
         statement, parent = statement_of(source, made.node), source.parent(made.node)
-        if not isinstance(parent, cst.Assign) or not _stands_alone(source, statement):
+        if not isinstance(parent, cst.Assign) or not stands_alone(source, statement):
             continue
         name = dotted(parent.targets[0].target)
         steps = list(_steps(source, name))
@@ -36,8 +36,8 @@ def warm_up(case: Case) -> Iterator[Candidate]:
             f"{warmup} = {module}.optim.lr_scheduler.LinearLR("
             f"{name}, start_factor=0.01, total_iters={STEPS})"
         )
-        edits = [*imports, _below(source, statement, schedule)]
-        edits += [_below(source, step, f"{warmup}.step()") for step in steps]
+        edits = [*imports, below(source, statement, schedule)]
+        edits += [below(source, step, f"{warmup}.step()") for step in steps]
         yield Candidate(
             "warm_up",
             f"the first updates are too large: the learning rate grows over {STEPS} steps.",
@@ -50,19 +50,5 @@ def _steps(source: SourceFile, name: str) -> Iterator[cst.SimpleStatementLine]:
     for node in source.nodes():
         if isinstance(node, cst.Call) and dotted(node.func) == f"{name}.step":
             statement = statement_of(source, node)
-            if _stands_alone(source, statement):
+            if stands_alone(source, statement):
                 yield statement
-
-
-def _stands_alone(source: SourceFile, statement: cst.SimpleStatementLine | None) -> bool:
-    return statement is not None and len(statement.body) == 1 and starts_line(source, statement)
-
-
-def _below(source: SourceFile, statement: cst.CSTNode, line: str) -> Edit:
-    """A line of its own behind the statement, and behind a comment that stands there."""
-    end = source.span(statement)[1]
-    stop = source.starts[source.line_of(end)] if source.line_of(end) < len(source.starts) else None
-    tail = source.text[end:stop] if stop is not None else source.text[end:]
-    place = end + len(tail.rstrip("\r\n"))
-    text = f"{source.newline}{indentation(source, statement)}{line}"
-    return Edit(source.path, place, place, text)

@@ -14,6 +14,8 @@ from nanscope.fix.operation import append
 def propose(case: Case) -> Iterator[Candidate]:
     if not isinstance(case.node, cst.BaseExpression) or case.backward:
         return
+    if isinstance(case.source.parent(case.node), cst.Expr):
+        return  # what it returns is not used: `optimizer.step()`
     bound = "1e4"
     yield Candidate(
         "replace_not_finite",

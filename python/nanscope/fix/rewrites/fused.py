@@ -1,0 +1,205 @@
+"""Functions that compute a logarithm and what is inside it in one: log_softmax, logsumexp, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from nanscope.fix.candidate import Candidate, Comparison
+from nanscope.fix.case import Case
+from nanscope.fix.imports import functional
+from nanscope.fix.operation import Operation, alone, argument, is_one, primary, read
+from nanscope.fix.rewrites import layers
+from nanscope.fix.rewrites.scope import (
+    PICKING,
+    assigned,
+    indentation,
+    inlined,
+    is_repeatable,
+    made_unused,
+    nodes_in,
+    scope_of,
+    stands_alone,
+    statement_of,
+    value_of,
+    words,
+)
+from nanscope.fix.source_file import Edit, SourceFile
+
+NAMES = ("logits", "scores", "before_softmax")
+
+
+def propose(case: Case) -> Iterator[Candidate]:
+    """Of the logarithm that failed."""
+    operation = case.operation
+    if operation is None or operation.name != "log" or operation.in_place:
+        return
+    logs = _logs(case.source, operation.operands[0]) if operation.operands else None
+    if logs is not None:
+        yield _in_one(case.source, case.node, logs)
+    yield from _named(case, operation)
+
+
+def around(case: Case) -> Iterator[Candidate]:
+    """Of an exponential that failed, and whose logarithm is taken in the end."""
+    source, operation = case.source, case.operation
+    if operation is None or operation.name != "exp" or operation.in_place:
+        return
+    for node in nodes_in(source, scope_of(source, case.node)):
+        log = read(source, node) if isinstance(node, cst.Call) else None
+        if log is None or log.name != "log" or log.in_place or not log.operands:
+            continue
+        logs = _logs(source, log.operands[0])
+        if logs is None or not any(source.holds(one, case.node) for one in logs.replaced):
+            continue
+        candidate = _in_one(source, node, logs)
+        place = source.span(case.node)[0]
+        if any(edit.begin <= place < edit.end for edit in candidate.edits):  # else it stays
+            yield candidate
+
+
+@dataclass
+class _Logs:
+    """The logarithm of an expression, computed in one with it."""
+
+    name: str
+    why: str
+    code: str
+    imports: list[Edit] = field(default_factory=list)
+    replaced: list[cst.CSTNode] = field(default_factory=list)  # what is computed no more
+    is_difference: bool = False
+
+
+def _logs(
+    source: SourceFile, node: cst.BaseExpression, near: cst.CSTNode | None = None
+) -> _Logs | None:
+    """Of what has one, and of what only picks elements of that; as written at `near`."""
+    near = near or node
+    node = value_of(source, node, near)
+    inner = read(source, node)
+    picked = node.value if isinstance(node, cst.Subscript) else None
+    if inner is not None and inner.operands and inner.name in PICKING and not inner.in_place:
+        picked = inner.operands[0]
+    if picked is not None:
+        logs = _logs(source, picked, near)
+        if logs is not None:
+            code = f"({logs.code})" if logs.is_difference else logs.code
+            (begin, end), (a, b) = source.span(node), source.whole_span(picked)
+            logs.code, logs.is_difference = source.text[begin:a] + code + source.text[b:end], False
+        return logs
+    if inner is None or not inner.operands:
+        return None
+    match inner.name:
+        case "softmax" | "sigmoid":
+            return _of_function(inner, argument(source, inner.operands[0]))
+        case "sub":
+            return _of_complement(inner, near)
+        case "sum":
+            return _of_sum(inner, near)
+        case "div":
+            return _of_quotient(inner, near)
+    return None
+
+
+def _of_function(operation: Operation, given: str) -> _Logs | None:
+    """The logarithm of softmax or sigmoid, of `given`."""
+    if operation.name == "softmax":
+        dim = layers.option(operation, 1, "dim", of="Softmax")
+        why = "log(softmax) underflows; log_softmax computes both in one."
+        code = f"torch.log_softmax({given}, dim={dim})"
+        return _Logs("log_softmax", why, code) if dim is not None else None
+    prefix, imports = functional(operation.source)
+    why = "log(sigmoid) underflows; logsigmoid computes both in one."
+    return _Logs("logsigmoid", why, f"{prefix}.logsigmoid({given})", imports)
+
+
+def _of_complement(difference: Operation, near: cst.CSTNode) -> _Logs | None:
+    """`1 - sigmoid(x)`"""
+    source = difference.source
+    sigmoid = read(source, value_of(source, difference.operands[-1], near))
+    if not is_one(difference.operands[0]) or sigmoid is None or sigmoid.name != "sigmoid":
+        return None
+    prefix, imports = functional(source)
+    code = f"{prefix}.logsigmoid(-{primary(source, sigmoid.operands[0])})"
+    why = "log(1 - sigmoid(x)) is logsigmoid(-x), which does not underflow."
+    return _Logs("logsigmoid", why, code, imports)
+
+
+def _of_sum(total: Operation, near: cst.CSTNode) -> _Logs | None:
+    """`exp(x).sum(dim)`"""
+    source = total.source
+    exponential = read(source, value_of(source, total.operands[0], near))
+    dim, keep = total.argument(1, "dim", "axis"), total.argument(2, "keepdim")
+    if exponential is None or exponential.name != "exp" or not exponential.operands or dim is None:
+        return None
+    options = f"dim={source.code(dim)}"
+    options += f", keepdim={source.code(keep)}" if keep is not None else ""
+    code = f"torch.logsumexp({argument(source, exponential.operands[0])}, {options})"
+    why = "log(sum(exp)) under- and overflows; logsumexp computes it in one."
+    return _Logs("logsumexp", why, code, replaced=[exponential.node])
+
+
+def _of_quotient(quotient: Operation, near: cst.CSTNode) -> _Logs | None:
+    """`exp(x) / y`, if there is one of y."""
+    source = quotient.source
+    above = read(source, value_of(source, quotient.operands[0], near))
+    below = _logs(source, quotient.operands[-1], near)
+    if above is None or above.name != "exp" or not above.operands or below is None:
+        return None
+    what = above.operands[0]
+    loose = isinstance(what, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
+    below.code = f"{source.code(what) if loose else primary(source, what)} - {below.code}"
+    below.is_difference = True
+    below.replaced.append(above.node)
+    below.why = "the logarithm of a quotient of exponentials is a difference: it cannot overflow."
+    return below
+
+
+def _in_one(source: SourceFile, node: cst.BaseExpression, logs: _Logs) -> Candidate:
+    """Compared as functions of what goes into both, also where a name stands between."""
+    code = alone(source, node, logs.code) if logs.is_difference else logs.code
+    before = inlined(source, node, code)
+    comparison = Comparison(source.path, *source.whole_span(node), before, code)
+    edits = [*logs.imports, *made_unused(source, node, code), source.edit(node, code)]
+    return Candidate(logs.name, logs.why, edits, compare=comparison)
+
+
+def _named(case: Case, operation: Operation) -> Iterator[Candidate]:
+    """`p = softmax(net(x), 1)`, `log(p)`: the net is not called twice, its result has a name."""
+    source, operand = case.source, operation.operands[0]
+    name = _picked_from(source, operand)
+    value = assigned(source, name.value, operand) if name is not None else None
+    made = read(source, value)
+    statement = statement_of(source, value) if value is not None else None
+    if made is None or made.name not in ("softmax", "sigmoid") or not made.operands:
+        return
+    if not stands_alone(source, statement) or is_repeatable(source, value):
+        return
+    logits = next((n for n in NAMES if n not in words(source.text)), None)
+    logs = _of_function(made, logits) if logits is not None else None
+    if logs is None:
+        return
+    (begin, end), (a, b) = source.span(operand), source.whole_span(name)
+    code = source.text[begin:a] + logs.code + source.text[b:end]
+    what, start = made.operands[0], source.span(statement)[0]
+    gap = f"{source.newline}{indentation(source, statement)}"
+    above = Edit(source.path, start, start, f"{logits} = {source.code(what)}{gap}")
+    edits = [*logs.imports, above, source.edit(what, logits), source.edit(case.node, code)]
+    before = source.text[slice(*source.span(case.node))]
+    comparison = Comparison(source.path, *source.span(case.node), before, code)
+    yield Candidate(logs.name, logs.why, edits, compare=comparison)
+
+
+def _picked_from(source: SourceFile, node: cst.BaseExpression) -> cst.Name | None:
+    """The name of which it picks elements, or itself."""
+    while not isinstance(node, cst.Name):
+        inner = read(source, node)
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        elif inner is not None and inner.operands and inner.name in PICKING:
+            node = inner.operands[0]
+        else:
+            return None
+    return node
