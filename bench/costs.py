@@ -54,14 +54,14 @@ def diagnosis(folder: Path) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         told = {
             "start_up": start_up(arguments.rounds),
-            "show": show(folder, 3 * arguments.rounds),
+            "show": show(folder, arguments.rounds),
             "diagnosis": diagnosis(folder),
         }
     print(json.dumps(told, indent=1))
