@@ -19,7 +19,8 @@ namespace nanscope::torch_adapter {
 namespace {
 
 constexpr std::int64_t kStretch = 16;  // elements side by side: one line of cache
-constexpr std::int64_t kStretches = 16;
+constexpr std::int64_t kStretches = 8;
+constexpr std::int64_t kMostWhole = 256;  // elements of a tensor that is looked at as a whole
 constexpr std::size_t kFirstSteps = 4;
 constexpr std::size_t kLastSteps = 28;
 constexpr std::size_t kMostOptimizers = 16;
@@ -55,7 +56,7 @@ All& all() {
 // visit(elements side by side, their number)
 template <class T, class Visit>
 void visit_sample(const T* data, std::int64_t numel, Visit visit) {
-  if (numel <= kStretch * kStretches) {
+  if (numel <= kMostWhole) {
     visit(data, numel);
     return;
   }
@@ -125,8 +126,12 @@ struct Sums {
   bool updated = false;
 };
 
+std::int64_t size_of_sample(std::int64_t numel) {
+  return numel <= kMostWhole ? numel : kStretch * kStretches;
+}
+
 double scaled(double squares, std::int64_t numel) {
-  const std::int64_t seen = std::min(numel, kStretch * kStretches);
+  const std::int64_t seen = size_of_sample(numel);
   return seen == 0 ? 0 : squares * static_cast<double>(numel) / static_cast<double>(seen);
 }
 
@@ -149,7 +154,7 @@ void add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums) {
   float largest = sums.largest;
   std::int64_t place = 0;
   const bool known = !kept.last.empty();
-  if (!known) kept.last.resize(std::min(parameter.numel(), kStretch * kStretches));
+  if (!known) kept.last.resize(size_of_sample(parameter.numel()));
   const auto look = [&](const auto* weights, std::int64_t count) {
     count = std::min(count, static_cast<std::int64_t>(kept.last.size()) - place);
     float* const last = kept.last.data() + place;

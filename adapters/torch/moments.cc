@@ -65,18 +65,6 @@ bool is_old(const at::Tensor& gradient) {
          found->second.second == static_cast<std::uint32_t>(gradient._version());
 }
 
-// Could this tensor be bad? A lookup, not a scan, for what a watched op wrote.
-bool is_suspect(const at::Tensor& tensor) {
-  if (!tensor.defined()) return false;
-  if (has_parts(*tensor.unsafeGetTensorImpl())) {
-    const at::Tensor values = values_of(tensor);
-    return !values.is_same(tensor) && is_suspect(values);
-  }
-  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-  if (sight_of(impl) != Sight::kWatched) return false;
-  return watcher().ledger.knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
-}
-
 bool is_about_values(const std::string& words) {
   static const std::regex about(
       R"(\b(nans?|infs?|infinity|infinite|(non-?)?finite|diverged?|positive.definite|singular|)"
@@ -118,6 +106,17 @@ std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
 }  // namespace
 
 void forget_moments() { memory() = {}; }
+
+bool is_suspect(const at::Tensor& tensor) {
+  if (!tensor.defined()) return false;
+  if (has_parts(*tensor.unsafeGetTensorImpl())) {
+    const at::Tensor values = values_of(tensor);
+    return !values.is_same(tensor) && is_suspect(values);
+  }
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (sight_of(impl) != Sight::kWatched) return false;
+  return watcher().ledger.knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
+}
 
 void remember_old_gradients() {
   for (const at::Tensor& leaf : watcher().world.live_leaves()) {
@@ -204,7 +203,6 @@ void step_begins(const Tensors& parameters, bool found_inf) {
 void step_ended(const NamedTensors& state) {
   std::vector<Held> bad;
   for (const auto& [name, tensor] : state) {
-    if (!is_suspect(tensor)) continue;
     const TensorState seen = TorchWorld::look_at(tensor);
     if (seen.kinds.any()) bad.push_back({seen, name});
   }

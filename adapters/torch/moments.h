@@ -24,6 +24,7 @@ void grad_ended(Judge::RootId root, const Tensors& results);
 
 void optimizer_made(const Tensors& parameters);
 void step_begins(const Tensors& parameters, bool found_inf);
+// `state`: what of the optimizer's own may be bad.
 void step_ended(const NamedTensors& state);
 // A module got this parameter or buffer.
 void value_registered(const at::Tensor& value, Target target);
@@ -35,6 +36,8 @@ void forget_moments();
 void remember_old_gradients();
 void forget_old_gradient(const at::Tensor& gradient);
 
+// Could this tensor be bad? A look-up, not a scan, for what a watched op wrote.
+[[nodiscard]] bool is_suspect(const at::Tensor& tensor);
 void host_read(const at::Tensor& tensor, bool decides);
 
 // A tensor is pickled for another process.

@@ -117,7 +117,7 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   }
   if (!watching) return;
   guarded([&] {
-    step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : state_in(optimizer));
+    step_ended(Watcher::get().ledger.empty() ? NamedTensors{} : suspects_in_state(optimizer));
     if (has_new_ops()) sweep_new_ops();
     stop_after_steps();
   });

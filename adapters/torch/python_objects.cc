@@ -38,7 +38,7 @@ Tensors parameters_of(nb::handle optimizer) {
   return parameters;
 }
 
-NamedTensors state_in(nb::handle optimizer) {
+NamedTensors suspects_in_state(nb::handle optimizer) {
   NamedTensors tensors;
   nb::object state = optimizer.attr("state");
   for (nb::handle item : nb::object(state.attr("items")())) {
@@ -46,7 +46,7 @@ NamedTensors state_in(nb::handle optimizer) {
     const nb::object entry = item[1];
     if (!nb::isinstance<nb::dict>(entry)) continue;
     for (auto [key, value] : nb::borrow<nb::dict>(entry)) {
-      if (!is_tensor(value)) continue;
+      if (!is_tensor(value) || !is_suspect(unwrap(value))) continue;
       std::string name = nb::cast<std::string>(nb::str(key));
       if (is_tensor(parameter)) name += " of " + TorchWorld::number_of(unwrap(parameter));
       tensors.emplace_back(std::move(name), unwrap(value));

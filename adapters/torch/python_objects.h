@@ -24,7 +24,8 @@ namespace nb = nanobind;
 
 // --- of an optimizer
 [[nodiscard]] Tensors parameters_of(nb::handle optimizer);
-[[nodiscard]] NamedTensors state_in(nb::handle optimizer);
+// What of its state may be bad.
+[[nodiscard]] NamedTensors suspects_in_state(nb::handle optimizer);
 void add_state_of(nb::handle optimizer, Tensors& tensors);
 [[nodiscard]] std::optional<double> learning_rate_of(nb::handle optimizer);
 // A loss scaler told it to leave this step out.
