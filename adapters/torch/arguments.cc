@@ -11,6 +11,7 @@ namespace {
 double real_value(const c10::Scalar& scalar) {
   if (scalar.isComplex()) {
     const auto value = scalar.toComplexDouble();
+    if (std::isnan(value.real()) || std::isnan(value.imag())) return NAN;
     return std::isfinite(value.real()) ? value.imag() : value.real();
   }
   if (scalar.isSymbolic()) return 0;

@@ -121,6 +121,7 @@ struct Look {
   bool bad = false;           // a result is not finite
   bool suspect = false;       // something the ledger knows, or nobody watched, is involved
   bool scan_results = false;  // rule V holds, but what went in was never seen
+  bool passed_over = false;   // a result was neither scanned nor proved
 };
 
 // Left out of the scan whatever goes in.
@@ -155,16 +156,22 @@ Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& re
   const std::size_t bytes = output.numel() * output.itemsize();
   const bool passed = passes(hook, call, output);
   if (bytes <= kSmall && __builtin_expect(!proofs.checked, 1)) {
-    if (passed) return {ceiling_of(output), Sign::kAny};
-    counters.bytes += bytes;
-    return scanned(output, look);
+    if (!passed) {
+      counters.bytes += bytes;
+      return scanned(output, look);
+    }
+    const int found = ceiling_of(output);
+    look.passed_over |= found == kNoCeiling;
+    return {found, Sign::kAny};
   }
   const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
   Extent extent{proved_ceiling(hook, call, number, type), Sign::kAny};
+  look.passed_over |= passed && extent.ceiling == kNoCeiling;
   if (extent.ceiling == kNoCeiling && !passed) {
     if (is_left_out(hook) && hook.has_scalars && has_nonfinite_number(hook, call)) {
+      look.passed_over = true;
       look.suspect = true;  // declared: what is made of it is looked at there
-    } else if (hook.rows_alike && output.dim() > 0) {
+    } else if (hook.rows_alike && call.arguments != nullptr && output.dim() > 0) {
       extent = scanned_by_row(call, result, counters, look);
     } else {
       counters.bytes += bytes;
@@ -176,9 +183,20 @@ Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& re
   return extent;
 }
 
-void remember_written(const Hook& hook, const c10::TensorImpl& impl, Extent extent) {
+bool takes(const Hook& hook, const Call& call, const c10::StorageImpl* storage) {
+  bool found = false;
+  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t, int) {
+    found |= storage_of(*input.unsafeGetTensorImpl()) == storage;
+  });
+  return found;
+}
+
+void remember_written(const Hook& hook, const Call& call, const c10::TensorImpl& impl,
+                      Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
+  // Else the one that was lent is gone, and this is another in its place.
+  if (__builtin_expect(watcher.is_lent(storage), 0) && takes(hook, call, storage)) return;
   if (hook.partial_write && !watcher.is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   if (hook.partial_write || !fills_its_storage(impl)) {
@@ -204,10 +222,12 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
   if (sight != Sight::kWatched) {
     if (sight != Sight::kNothing && sight != Sight::kWrapped)
       ++counters.unseen[static_cast<int>(sight)];
-    forget_ceiling(impl);
     // Integers may be the bits of floats: read as such, they are looked at like data.
-    if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0)
+    if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0) {
       watcher.unmark_made(storage_of(impl));
+    } else {
+      forget_ceiling(impl);
+    }
     return;
   }
   if (hook.rule == ScanRule::kBorrows) {
@@ -226,7 +246,7 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  remember_written(hook, impl, extent_of_result(hook, call, output, number, counters, look));
+  remember_written(hook, call, impl, extent_of_result(hook, call, output, number, counters, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
@@ -325,7 +345,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
                        0)) {
     const Timed<2> timed(Part::kHit);
-    tell_hit(hook, call, result, before, !look.bad);
+    tell_hit(hook, call, result, before, !look.bad && !look.passed_over);
   }
   if (__builtin_expect(hook.looks_aside, 0)) {
     const Timed<2> timed(Part::kAside);

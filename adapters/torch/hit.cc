@@ -19,8 +19,8 @@
 namespace nanscope::torch_adapter {
 namespace {
 
-// The bad tensors this thread wrote last, with what a scan found: a mask is read by the next op.
-class LatelyWritten {
+// The bad tensors this thread wrote last, with what was found: a mask is read by the next op.
+class LatelyBad {
  public:
   void note(const at::Tensor& tensor, const TensorState& state) {
     for (Entry& entry : entries_) {
@@ -31,8 +31,12 @@ class LatelyWritten {
   }
   // Nothing if it was written since, or is another part of that memory.
   [[nodiscard]] std::optional<Kinds> kinds_of(const at::Tensor& tensor) const {
-    if (tensor.is_inference()) return std::nullopt;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    const Watcher& watcher = Watcher::get();
+    // Its address may be another storage's by now, or in other hands.
+    if (tensor.is_inference() || !watcher.ledger.knows(storage_id(impl)) ||
+        !watcher.is_made(storage_of(impl)))
+      return std::nullopt;
     for (const Entry& entry : entries_) {
       if (entry.state.storage == storage_id(impl) && entry.version == version_of(tensor) &&
           entry.type == impl.dtype() && impl.is_non_overlapping_and_dense() &&
@@ -54,19 +58,19 @@ class LatelyWritten {
   std::array<Entry, 4> entries_;
   std::size_t next_ = 0;
 };
-thread_local LatelyWritten lately_written;
+thread_local LatelyBad lately_bad;
 
 // Builds the record of one call, and the facts beside it.
 class Recorder {
  public:
   Recorder(const Hook& hook, const Call& call, void* result, const Before* before,
-           bool results_finite)
+           bool results_seen_finite)
       : facts(hook, call, result, before),
         hook_(hook),
         call_(call),
         result_(result),
         before_(before),
-        results_finite_(results_finite) {
+        results_seen_finite_(results_seen_finite) {
     record.op = &hook.info;
   }
 
@@ -182,22 +186,26 @@ class Recorder {
     record.reads.back().was_finite = was_finite;
   }
 
-  // An unwatched hand may have written since: it is read again where the result is bad.
+  // An unwatched hand may have written since: it is read where neither the
+  // result speaks for it nor a mask is laid over it.
   TensorState state_of_input(const at::Tensor& input) const {
-    if (results_finite_) {
-      if (const auto kinds = lately_written.kinds_of(input)) {
-        TensorState state = state_of(input, true);
-        state.kinds = *kinds;
-        return state;
-      }
+    const std::optional<Kinds> kinds =
+        results_seen_finite_ ? lately_bad.kinds_of(input) : std::nullopt;
+    if (kinds) {
+      TensorState state = state_of(input, true);
+      state.kinds = *kinds;
+      return state;
     }
-    return state_by_extent(input);
+    const bool masks = hook_.rule == ScanRule::kPasses && record.nonfinite_scalar;
+    return results_seen_finite_ || masks ? state_by_extent(input) : state_of(input);
   }
 
   // Only numbers are bad, and the op computes nothing: a first bad element tells of all.
   TensorState state_of_output(const at::Tensor& output) const {
+    const bool all_written =
+        !hook_.partial_write || Watcher::get().is_made(storage_of(*output.unsafeGetTensorImpl()));
     const bool constant = hook_.rule == ScanRule::kPasses && record.nonfinite_scalar &&
-                          record.reads.empty() && !nan_scalar_;
+                          record.reads.empty() && !nan_scalar_ && all_written;
     if (!constant) return state_by_extent(output);
     TensorState state = state_of(output, true);
     state.kinds.inf = !is_finite(*output.unsafeGetTensorImpl());
@@ -220,7 +228,7 @@ class Recorder {
     if (sight_of(impl) != Sight::kWatched) return;
     OpRecord::Write write;
     write.state = state_of_output(output);
-    lately_written.note(output, write.state);
+    lately_bad.note(output, write.state);
     write.existed = existed;
     if (was_bad != nullptr) write.before = was_bad->state.kinds;
     write.tensor = tensor_id(output);
@@ -288,7 +296,7 @@ class Recorder {
   const Call& call_;
   void* result_;
   const Before* before_;
-  const bool results_finite_;
+  const bool results_seen_finite_;
   bool nan_scalar_ = false;
   std::vector<KindMap> input_kinds_;
   KindMap first_bad_output_;
@@ -307,11 +315,12 @@ void destroy_result(const Hook& hook, void* result) {
 
 }  // namespace
 
-void tell_hit(Hook& hook, Call& call, void* result, const Before* before, bool results_finite) {
+void tell_hit(Hook& hook, Call& call, void* result, const Before* before,
+              bool results_seen_finite) {
   if (!watching) return;  // a thread that outlived the judgement
   const Busy busy;
   const WithoutGil without_gil;
-  Recorder recorder(hook, call, result, before, results_finite);
+  Recorder recorder(hook, call, result, before, results_seen_finite);
   recorder.read_inputs();
   recorder.read_outputs();
   if (!recorder.worth_telling()) return;

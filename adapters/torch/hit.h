@@ -7,8 +7,8 @@
 
 namespace nanscope::torch_adapter {
 
-// `results_finite`: a scan or a proof said so.
-void tell_hit(Hook& hook, Call& call, void* result, const Before* before, bool results_finite);
+// `results_seen_finite`: a scan or a proof said so of each.
+void tell_hit(Hook& hook, Call& call, void* result, const Before* before, bool results_seen_finite);
 void tell_raised(Hook& hook, Call& call, const Before* before) noexcept;
 // The few ops of which a healthy call tells something: the loss scaler, guards in half precision.
 void look_aside(const Hook& hook, const Call& call);

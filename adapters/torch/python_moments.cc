@@ -197,7 +197,12 @@ void add_moments(nb::module_& module) {
     if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));
     if (!watching || !is_tensor(tensor)) return;
     guarded([&] { host_read(unwrap(tensor), true); });
-    Watcher::get().others_may_write(unwrap(tensor));
+  });
+  module.def("lent", [](nb::handle tensor, const nb::args&) {
+    if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));
+    if (!watching || !is_tensor(tensor)) return;
+    guarded([&] { host_read(unwrap(tensor), true); });
+    if (!this_thread().busy) Watcher::get().lend(unwrap(tensor));
   });
   module.def("number_read", [](nb::handle tensor, const nb::args&) {
     if (sentinel_looks() && is_tensor(tensor)) look_at_read(unwrap(tensor));

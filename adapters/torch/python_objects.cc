@@ -38,20 +38,31 @@ Tensors parameters_of(nb::handle optimizer) {
   return parameters;
 }
 
-NamedTensors suspects_in_state(nb::handle optimizer) {
-  NamedTensors tensors;
-  nb::object state = optimizer.attr("state");
-  for (nb::handle item : nb::object(state.attr("items")())) {
-    const nb::object parameter = item[0];
-    const nb::object entry = item[1];
+namespace {
+
+// visit(parameter, key, tensor)
+template <class Visit>
+void each_state(nb::handle optimizer, Visit visit) {
+  const nb::object state = optimizer.attr("state");
+  if (!nb::isinstance<nb::dict>(state)) return;
+  for (auto [parameter, entry] : nb::borrow<nb::dict>(state)) {
     if (!nb::isinstance<nb::dict>(entry)) continue;
     for (auto [key, value] : nb::borrow<nb::dict>(entry)) {
-      if (!is_tensor(value) || !is_suspect(unwrap(value))) continue;
-      std::string name = nb::cast<std::string>(nb::str(key));
-      if (is_tensor(parameter)) name += " of " + TorchWorld::number_of(unwrap(parameter));
-      tensors.emplace_back(std::move(name), unwrap(value));
+      if (is_tensor(value)) visit(parameter, key, unwrap(value));
     }
   }
+}
+
+}  // namespace
+
+NamedTensors suspects_in_state(nb::handle optimizer) {
+  NamedTensors tensors;
+  each_state(optimizer, [&](nb::handle parameter, nb::handle key, const at::Tensor& value) {
+    if (!is_suspect(value)) return;
+    std::string name = nb::cast<std::string>(nb::str(key));
+    if (is_tensor(parameter)) name += " of " + TorchWorld::number_of(unwrap(parameter));
+    tensors.emplace_back(std::move(name), value);
+  });
   return tensors;
 }
 
@@ -81,14 +92,8 @@ std::string words_of(const nb::python_error& error) {
 }
 
 void add_state_of(nb::handle optimizer, Tensors& tensors) {
-  const nb::object state = optimizer.attr("state");
-  if (!nb::isinstance<nb::dict>(state)) return;
-  for (auto [parameter, entry] : nb::borrow<nb::dict>(state)) {
-    if (!nb::isinstance<nb::dict>(entry)) continue;
-    for (auto [key, value] : nb::borrow<nb::dict>(entry)) {
-      if (is_tensor(value)) tensors.push_back(unwrap(value));
-    }
-  }
+  each_state(optimizer,
+             [&](nb::handle, nb::handle, const at::Tensor& value) { tensors.push_back(value); });
 }
 
 std::optional<double> learning_rate_of(nb::handle optimizer) {

@@ -6,8 +6,9 @@
 // scanned, or came from outside; in both cases an input tells: its storage is in the
 // ledger, or no watched op ever wrote it, and such an input is looked at. Bounded ops
 // that make NaN of a legal Inf (silu, sin, softmax, mish) are passed over only where a
-// watched op wrote every input and the ledger knows of nothing in it. Dropout is scanned:
-// it multiplies.
+// watched op wrote every input and the ledger knows of nothing in it. Of a softmax one element
+// of each row is read: a bad one makes the sum under its row NaN, and so the row. Dropout is
+// scanned: it multiplies.
 #pragma once
 
 #include <cstdint>

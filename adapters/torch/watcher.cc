@@ -96,6 +96,13 @@ void Watcher::others_may_write(const at::Tensor& tensor) {
   allocations_.erase(storage_id(*tensor.unsafeGetTensorImpl()));
 }
 
+void Watcher::lend(const at::Tensor& tensor) {
+  const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
+  if (storage == nullptr) return;
+  others_may_write(tensor);
+  made_[slot_of(storage)].store(Made::lent(storage).word, std::memory_order_relaxed);
+}
+
 void Watcher::address_given(const at::Tensor& tensor) {
   const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
   const bool computed = storage != nullptr && is_made(storage);

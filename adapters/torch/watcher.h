@@ -43,12 +43,17 @@ class Watcher {
     made_[slot_of(storage)].store(Made(storage, type, extent).word, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_made(const c10::StorageImpl* storage) const noexcept {
-    return made_at(storage).is(storage);
+    return made_at(storage).is(storage) && !is_lent(storage);
   }
+  // NumPy has an array of it: nothing is known of it from one op to the next, as long as it lives.
+  [[nodiscard]] bool is_lent(const c10::StorageImpl* storage) const noexcept {
+    return made_at(storage).word == Made::lent(storage).word;
+  }
+  void lend(const at::Tensor& tensor);
   [[nodiscard]] Extent extent_of(const c10::StorageImpl* storage,
                                  c10::ScalarType type) const noexcept {
     const Made made = made_at(storage);
-    return has_extent(type) && made.is(storage) && made.is(type) ? made.extent() : Extent{};
+    return has_extent(type) && is_made(storage) && made.is(type) ? made.extent() : Extent{};
   }
 
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(allocations_lock_); }
@@ -85,6 +90,10 @@ class Watcher {
         : word(reinterpret_cast<std::uint64_t>(storage) << 16 |
                static_cast<std::uint64_t>(extent.sign) << 14 | code_of(type) << 12 |
                static_cast<std::uint64_t>(std::max(extent.ceiling, kAllZero) - kAllZero)) {}
+    static Made lent(const c10::StorageImpl* storage) noexcept {
+      return Made(reinterpret_cast<std::uint64_t>(storage) << 16 |
+                  0xffff);  // no ceiling is so high
+    }
     [[nodiscard]] bool is(const c10::StorageImpl* storage) const noexcept {
       return word >> 16 == reinterpret_cast<std::uint64_t>(storage);
     }

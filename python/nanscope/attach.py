@@ -233,7 +233,7 @@ class Hooks:
     def _values(self, torch: ModuleType, adapter: ModuleType) -> None:
         # Values that go to Python.
         Tensor = torch.Tensor
-        self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.host_read))
+        self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.lent))
         self._put(Tensor, "tolist", _told_before(Tensor.tolist, adapter.host_read))
         # An address in other hands: ctypes, Numba, another library.
         self._put(Tensor, "data_ptr", _told_before(Tensor.data_ptr, adapter.address_given))

@@ -205,3 +205,38 @@ def test_nan_that_is_filled_in_is_nan_and_not_inf() -> None:
         x = torch.randn(SIDE, SIDE)
         print(x.masked_fill(x > 0, float("nan")).mean().item())
     assert w.finding is not None and "nan" in str(w.finding).lower()
+
+
+def through_numpy_that_stays() -> torch.Tensor:
+    x = torch.zeros(SIDE, SIDE)
+    array = x.numpy()
+    x.zero_()  # a watched op writes it, and NumPy still may
+    array[3, 1] = 3e38
+    return x + x
+
+
+def through_a_new_tensor_in_its_place() -> torch.Tensor:
+    for _ in range(50):
+        torch.zeros(SIDE, SIDE).numpy()
+    x = torch.full((SIDE, SIDE), 3e38)
+    return x + x
+
+
+@pytest.mark.parametrize("act", [through_numpy_that_stays, through_a_new_tensor_in_its_place])
+def test_what_numpy_holds_is_never_known(act) -> None:
+    assert first_op(act) == "add"
+
+
+def nan_by_numpy(then) -> torch.Tensor:
+    x = torch.zeros(100, 100)
+    array = x.numpy()
+    x.zero_()
+    array[7, 3] = float("nan")
+    return then(x)
+
+
+@pytest.mark.parametrize("then", [torch.sqrt, lambda x: torch.cat([x, x]), lambda x: x + 1])
+def test_nan_by_numpy_is_no_birth(then) -> None:
+    with nanscope.watch(on_find="report") as w:
+        print(nan_by_numpy(then).sum().item())
+    assert w.finding is not None and w.finding.cause.id == "bad_input_data"
