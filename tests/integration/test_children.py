@@ -120,12 +120,14 @@ def test_every_kind_of_child_finds_its_own_error(tmp_path: Path) -> None:
 
 
 # While one thread is nearly always with the judge, the others fork: also from a backward hook.
+# Every op has run before: torch's own first times have locks that a fork copies.
 FORKS = """
 import os, threading, torch
 
 over = threading.Event()
+x = torch.tensor([-1.0, 4.0])
+torch.nan_to_num(torch.sqrt(x)).sum()
 def busy():
-    x = torch.tensor([-1.0, 4.0])
     while not over.is_set():
         torch.nan_to_num(torch.sqrt(x)).sum()
 threads = [threading.Thread(target=busy) for _ in range(2)]
