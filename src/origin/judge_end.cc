@@ -250,14 +250,10 @@ void End::kept() {
   for (const auto& [oldest, held] : unnamed) keep(*held);
 }
 
-// Nothing was computed with it: a constant, garbage nobody read, an Inf that was brought in (the
-// mask of a checkpoint), or a copy of these.
+// Put there, or garbage nobody read, or a copy of it.
 bool End::merely_held(const Event& event) const {
-  return state_.all_events(state_.events.look_through(event.id), [](const Event& value) {
-    const bool brought = value.sort == EventSort::kImported || value.sort == EventSort::kUnwatched;
-    const bool brought_inf = brought && !value.kinds.nan;
-    return value.sort == EventSort::kDeclared || value.sort == EventSort::kUninitialised ||
-           brought_inf;
+  return state_.all_events(state_.events.look_through(event.id), [&](const Event& value) {
+    return value.sort == EventSort::kUninitialised || state_.is_put_there(value);
   });
 }
 

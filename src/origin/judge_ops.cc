@@ -286,6 +286,8 @@ void Call::judge_writes() {
     if (write.target == Target::kNone || !gained(write)) continue;
     const Harmed kind = write.target == Target::kParameter ? Harmed::kParameter : Harmed::kBuffer;
     std::vector<EventId> events = state_.blame_tensor(write.state, record_.place);
+    const auto put_there = [&](const Event& event) { return state_.is_put_there(event); };
+    if (kind == Harmed::kBuffer && state_.all_events(events, put_there)) continue;
     state_.add_losses_behind(events);
     state_.verdicts.harm({kind, events, record_.place, write.target_name, "", std::nullopt});
   }

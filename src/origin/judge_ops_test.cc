@@ -162,6 +162,33 @@ TEST(JudgeOps, CausalMaskInABufferIsNoHarm) {
   EXPECT_TRUE(p.clean());
 }
 
+TEST(JudgeOps, AMaskOfACheckpointInABufferIsNoHarm) {
+  Program p;
+  Tensor loaded = p.tensor();
+  loaded.state.kinds = kInf;
+  Tensor buffer = p.tensor();
+  p.inplace("copy_", buffer, {loaded}, kInf, {.line = 2}, Target::kBuffer, "mask");
+  EXPECT_TRUE(p.clean());
+}
+
+TEST(JudgeOps, ANanOfACheckpointInABufferIsHarm) {
+  Program p;
+  Tensor loaded = p.tensor();
+  loaded.state.kinds = kNan;
+  Tensor buffer = p.tensor();
+  p.inplace("copy_", buffer, {loaded}, kNan, {.line = 2}, Target::kBuffer, "mean");
+  EXPECT_FALSE(p.clean());
+}
+
+TEST(JudgeOps, AnInfOfACheckpointInAParameterIsHarm) {
+  Program p;
+  Tensor loaded = p.tensor();
+  loaded.state.kinds = kInf;
+  Leaf w = p.parameter();
+  p.inplace("copy_", w.data, {loaded}, kInf, {.line = 2}, Target::kParameter, "w");
+  EXPECT_FALSE(p.clean());
+}
+
 TEST(JudgeOps, AParameterThatWasBadBeforeIsNotGained) {
   Program p;
   Leaf w = p.parameter();

@@ -73,11 +73,20 @@ void Judge::State::judge_replaced(const Place& place) {
     value_registered(leaf.state, Target::kParameter, leaf.name, place);
 }
 
+bool Judge::State::is_put_there(const Event& event) const {
+  return all_events(events.look_through(event.id), [](const Event& value) {
+    const bool brought = value.sort == EventSort::kImported || value.sort == EventSort::kUnwatched;
+    return value.sort == EventSort::kDeclared || (brought && !value.kinds.nan);
+  });
+}
+
 void Judge::State::value_registered(const TensorState& value, Target target,
                                     const std::string& name, const Place& place) {
   if (!value.kinds.any()) return;
   std::vector<EventId> ids = matching(ledger.events_of(value), value.kinds);
   if (ids.empty()) return;  // garbage of an allocation, or data: judged when it is used
+  const auto put_there = [&](const Event& event) { return is_put_there(event); };
+  if (target == Target::kBuffer && all_events(ids, put_there)) return;
   add_losses_behind(ids);
   const Harmed kind = target == Target::kParameter ? Harmed::kParameter : Harmed::kBuffer;
   verdicts.harm({kind, ids, place, name, "", std::nullopt});

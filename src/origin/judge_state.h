@@ -128,6 +128,9 @@ struct Judge::State {
   void fate(std::span<const EventId> ids, Fate fate);
   template <class Test>
   [[nodiscard]] bool all_events(std::span<const EventId> ids, const Test& test) const;
+  // Nothing was computed with it: a constant, an Inf that was brought in (the mask of a
+  // checkpoint), or a copy of these.
+  [[nodiscard]] bool is_put_there(const Event& event) const;
   [[nodiscard]] bool origins_in_backward(std::span<const EventId> ids) const;
   [[nodiscard]] std::int64_t steps() const {
     return optimizers > 0 || optimizer_steps > 0 ? optimizer_steps : backwards_ended;
