@@ -58,6 +58,7 @@ TEST(Softmax, FullyMasked) {
   scores.statistics.pos_inf = 1;
   EXPECT_EQ(why_not(made(kNan, "aten::_softmax", {scores}), "all_masked_softmax"),
             "`scores` holds inf, and inf - inf is nan");
+  EXPECT_EQ(verdict(made(kNan, "aten::_softmax", {scores})), "inf_minus_inf certain");
   // The failing row is known, and fully masked, though another row holds inf.
   scores.feeding = Statistics{2, 0, 0, 2, 0, 2, 0, {}, {}, {}};
   EXPECT_EQ(verdict(made(kNan, "aten::_log_softmax", {scores})), "all_masked_softmax certain");

@@ -2,7 +2,8 @@
 // -inf - (-inf) is nan.
 //
 // The proof needs no look at the row: a row whose maximum is finite gives finite
-// weights, so a nan without nan or +inf in the input means that all of it was -inf.
+// weights, so a nan without nan or +inf in the input means that all of it was -inf. A row with
+// +inf is inf_minus_inf.
 
 #include <fmt/format.h>
 
@@ -45,6 +46,16 @@ void softmax(const Facts& facts, Opinions& opinions) {
   const bool row_known = x->tensor->feeding.has_value();
   const bool masked_row = row_known && row.numel > 0 && row.neg_inf == row.numel;
   const bool by_exclusion = facts.is_nan() && row.neg_inf > 0 && row.pos_inf == 0 && row.nan == 0;
+  if (facts.is_nan() && row.pos_inf > 0 && row.nan == 0) {
+    opinions.push_back(
+        {row_known ? Opinion::Stand::kCertain : Opinion::Stand::kLikely,
+         "inf_minus_inf",
+         fmt::format("{} holds inf: softmax takes the largest of a row from all of it, and "
+                     "inf - inf is nan. What is to be left out is -inf.",
+                     x->name),
+         {fmt::format("{} of the {} of {} are inf", grouped(all.pos_inf),
+                      plural(all.numel, "element"), x->name)}});
+  }
   if (!masked_row && !by_exclusion) {
     opinions.push_back({Opinion::Stand::kRuledOut,
                         kId,

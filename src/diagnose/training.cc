@@ -20,6 +20,11 @@ namespace {
 const std::vector<std::string> kHowItShows{"float_overflow", "half_overflow", "eight_bit_overflow",
                                            "exp_overflow",   "log_of_zero",   "inf_minus_inf",
                                            "zero_times_inf", "unknown",       "division_by_zero"};
+// Without the zeros: they come of weights that ran away, not of a loss that grows.
+const std::vector<std::string> kHowGrowthShows{
+    "float_overflow", "half_overflow", "eight_bit_overflow", "exp_overflow", "inf_minus_inf",
+    "zero_times_inf", "unknown"};
+constexpr double kRunsAway = 0.5;  // of their size in one update
 constexpr int kFewestSteps = 3;
 constexpr double kDiverges = 1.5;  // a step
 constexpr double kExtremeWeight = 100;
@@ -51,6 +56,13 @@ bool is_overflow(const Facts& facts) {
   return facts.inputs_finite() || (exact && std::isfinite(*exact));
 }
 
+bool weights_run_away(const std::vector<StepRecord>& history) {
+  const auto growth = growth_of(column(history, &StepRecord::largest_parameter));
+  const auto ratios = column(history, &StepRecord::update_ratio);
+  return (growth && growth->steps >= kFewestSteps && growth->per_step >= kDiverges) ||
+         (!ratios.empty() && !(ratios.back() < kRunsAway));
+}
+
 bool divergence(const Facts& facts, Opinions& opinions) {
   const std::vector<StepRecord>& history = facts.finding().history;
   std::vector<std::string> evidence;
@@ -75,7 +87,7 @@ bool divergence(const Facts& facts, Opinions& opinions) {
        fmt::format("The training diverges: {} grew x {:.2g} per step over the last {} steps, until "
                    "{} left the range of its type.",
                    what, best->per_step, best->steps, facts.expression()),
-       evidence, kHowItShows});
+       evidence, weights_run_away(history) ? kHowItShows : kHowGrowthShows});
   return true;
 }
 

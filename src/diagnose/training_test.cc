@@ -40,6 +40,16 @@ TEST(Training, Diverges) {
   EXPECT_EQ(why_not(finding, "float_overflow").substr(0, 30), "true, and only how it showed: ");
 }
 
+TEST(Training, AZeroIsTheWeightsDoingOnlyIfTheyRunAway) {
+  Finding finding = made(kInf, "aten::div", {with("a", "self", 1), with("n", "other", 0)});
+  finding.origin.step = 9;
+  finding.history = growing(2, 10);
+  for (StepRecord& record : finding.history) record.update_ratio = 0.03;
+  EXPECT_EQ(verdict(finding), "division_by_zero certain");
+  finding.history.back().update_ratio = 0.9;
+  EXPECT_EQ(verdict(finding), "learning_rate_divergence likely");
+}
+
 TEST(Training, SteadyStepsAreInnocent) {
   Finding finding = overflowed(9);
   finding.history = growing(1.01, 10);
