@@ -596,6 +596,37 @@ def test_a_loss_scale(tmp_path):
     assert "bound_loss_scale" not in proposals(tmp_path, HEAD + halves, "float_overflow")
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "scaled = «total * s.scale»\nscaled.backward()\ns.scale *= 0x2\n",
+        "class Scaler:\n    def up(self, loss):\n        return «loss * self.scale»\n"
+        "    def update(self):\n        self.scale = self.scale * 2.0\n",
+        "torch.autograd.backward(«total * scale»)\nscale *= 2\n",
+    ],
+)
+def test_a_loss_scale_that_grows_elsewhere(tmp_path, lines):
+    found = proposals(tmp_path, HEAD + lines, "float_overflow", tensor(name="loss"))
+    assert "scale = min(" in found["bound_loss_scale"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for _ in range(200):\n    h = «h * 2.0»\n",
+        "for _ in range(200):\n    h *= 2.0\n    y = «h * w»\ny.sum().backward()\n",
+        "def grow(scale):\n    scale *= 2\n\n"
+        "def step(loss, scale):\n    («loss * scale»).backward()\n",
+        "class A:\n    def up(self):\n        self.scale *= 2\nclass B:\n"
+        "    def up(self, loss):\n        return «loss * self.scale»\n",
+    ],
+)
+def test_what_grows_is_no_loss_scale(tmp_path, lines):
+    for cause in ("float_overflow", "half_overflow"):
+        found = proposals(tmp_path, HEAD + lines, cause, tensor(name="h"))
+        assert "bound_loss_scale" not in found
+
+
 def test_values_that_are_equal(tmp_path):
     apart = "A + torch.eye(*A.shape[-2:]) * torch.linspace(0.0, 1e-6, A.shape[-1], dtype=A.dtype)"
     line, how = "w, v = «torch.linalg.eigh(A)»", {"phase": "backward"}
