@@ -167,6 +167,40 @@ def test_a_name_that_is_another_value_by_then(tmp_path, line):
     assert "torch.log(q.clamp(min=1e-8))" in found
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "def nll(x, p=None):\n    if p is None:\n        p = torch.softmax(x, 1)\n"
+        "    return «torch.log(p)»\n",
+        "def nll(x, *, p):\n    p = torch.softmax(x, 1)\n    return «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nfor _ in range(3):\n    y = «torch.log(p)»\n    x = x + 1\n",
+        "p = torch.softmax(x, 1)\nwhile x.sum() < 3:\n    y = «torch.log(p)»\n    x.add_(1)\n",
+        "p = torch.softmax(x, 1)\ny = [«torch.log(p)» for x in xs]\n",
+        "with torch.no_grad():\n    p = torch.softmax(x, 1)\ny = «torch.log(p)»\n",
+        "if c:\n    p = torch.softmax(x, 1)\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nF.relu(x, inplace=True)\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\ntorch.relu_(x)\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nx[0].zero_()\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\ntorch.exp(z, out=x)\ny = «torch.log(p)»\n",
+    ],
+)
+def test_a_name_that_may_be_another_value_there(tmp_path, lines):
+    assert "torch.log(p.clamp(min=1e-8))" in body(tmp_path, lines, "log_of_zero")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "p = torch.softmax(x, 1)\nfor _ in range(3):\n    y = y + «torch.log(p)»\n",
+        "for x in xs:\n    p = torch.softmax(x, 1)\n    y = «torch.log(p)»\n    x = None\n",
+        "p = torch.softmax(x, 1)\nif c:\n    with torch.no_grad():\n        y = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nF.relu(x, inplace=False)\ny = «torch.log(p)»\n",
+    ],
+)
+def test_a_name_that_is_the_same_value_there(tmp_path, lines):
+    assert "torch.log_softmax(x, dim=1)" in body(tmp_path, lines, "log_of_zero")
+
+
 def test_a_softmax_that_is_a_layer(tmp_path):
     lines = (
         "class C:\n    def __init__(self):\n        self.softmax = torch.nn.Softmax({dim})\n"
@@ -420,6 +454,23 @@ def test_what_goes_into_several_exponentials_is_bounded_once(tmp_path):
         "    logvar = logvar.clamp(max=80.0)\n"
         "    std = (0.5 * logvar).exp()\n    return mu + std, logvar.exp()\n"
     )
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "self.logvar = h",
+        "if c:\n        logvar = h",
+        "logvar[0] = h",
+    ],
+)
+def test_what_goes_into_several_exponentials_and_has_no_one_place(tmp_path, made):
+    name = "self.logvar" if "self" in made else "logvar"
+    lines = (
+        f"def f(self, h, logvar):\n    {made}\n    return «(0.5 * {name}).exp()», {name}.exp()\n"
+    )
+    found = body(tmp_path, lines, "exp_overflow")
+    assert f"return (0.5 * {name}).clamp(max=80.0).exp(), {name}.exp()\n" in found
 
 
 @pytest.mark.parametrize(
