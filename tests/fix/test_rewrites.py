@@ -212,6 +212,45 @@ def test_a_softmax_that_is_a_layer(tmp_path):
     assert found.endswith("return torch.log(self.softmax(z).clamp(min=1e-8))\n")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = «x.exp_().sum(1).log()»",
+        "y = «torch.log(torch.sigmoid_(x))»",
+        "y = «torch.log(1 - x.sigmoid_())»",
+        "y = «(x.exp_() / x.sum(1)).log()»",
+        "y = «torch.log(torch.exp(x, out=e).sum(1))»",
+        "y = «x.exp().sum(1, dtype=torch.float64).log()»",
+        "e = self.h.exp_()\ny = «e.sum(1).log()»",
+        "p = net(x).softmax_(1)\ny = «p.log()»",
+        "y = «torch.log(1 - x.exp_())»",
+        "y = «torch.log(self.sigmoid(x))»",
+        "def sigmoid(x): return 2 * x\ny = «torch.log(1 - sigmoid(x))»",
+        "y = -(t * «torch.log(z.sigmoid_())» + (1 - t) * torch.log(1 - z.sigmoid_()))",
+    ],
+)
+def test_a_logarithm_of_what_does_more_than_that(tmp_path, line):
+    found = set(proposals(tmp_path, HEAD + line, "log_of_zero"))
+    assert found == {"clamp_before_log", "replace_not_finite"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = «F.softmax(x, 1, dtype=torch.float32).log()»",
+         "y = torch.log_softmax(x, dim=1, dtype=torch.float32)"),
+        ("y = «x.softmax(1, torch.float32).log()»",
+         "y = x.softmax(1, torch.float32).clamp(min=1e-8).log()"),
+        ("s.act = torch.nn.Sigmoid()\ny = «torch.log(s.act(x))»",
+         "s.act = torch.nn.Sigmoid()\ny = torch.log(s.act(x).clamp(min=1e-8))"),
+        ("self.sigmoid = torch.nn.Sigmoid()\ny = «torch.log(self.sigmoid(x))»",
+         "self.sigmoid = torch.nn.Sigmoid()\ny = F.logsigmoid(x)"),
+    ],
+)  # fmt: skip
+def test_a_logarithm_keeps_what_was_asked_for(tmp_path, before, after):
+    assert body(tmp_path, before, "log_of_zero") == after
+
+
 def test_healthy_values_may_be_smaller_than_the_usual_bound(tmp_path):
     case = case_of(tmp_path, HEAD + "y = «torch.log(p)»", "log_of_zero")
     texts = [patched(case, c) for c in propose.candidates(case) if c.id == "clamp_before_log"]
@@ -405,6 +444,13 @@ def test_an_exponential_that_is_used_elsewhere_is_not_lost_in_a_logarithm(tmp_pa
 def test_a_root_at_zero(tmp_path, before, after):
     saved = tensor("saved result")
     assert body(tmp_path, before, "sqrt_gradient_at_zero", saved, phase="backward") == after
+
+
+def test_a_norm_of_what_is_squared_in_place(tmp_path):
+    found = body(
+        tmp_path, "y = «x.pow_(2).sum(1).sqrt()»", "sqrt_gradient_at_zero", phase="backward"
+    )
+    assert "x.pow_(2).sum(1)" in found
 
 
 def test_a_root_of_a_negative_variance(tmp_path):

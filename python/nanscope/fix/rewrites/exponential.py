@@ -9,7 +9,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.instrument import FIRED
-from nanscope.fix.operation import argument, imported, is_called, primary, read
+from nanscope.fix.operation import argument, imported, is_called, primary, pure
 from nanscope.fix.rewrites.scope import (
     below,
     last_binding,
@@ -112,8 +112,8 @@ def _quotient(case: Case) -> tuple[cst.BinaryOperation, str] | None:
         left = other.left
         if not (left is node or (isinstance(left, cst.Name) and left.value == name)):
             continue
-        total = read(source, other.right)
-        if total is None or total.name != "sum" or not total.operands:
+        total = pure(source, other.right, "sum")
+        if total is None or "dtype" in total.keywords:
             continue
         dim = total.argument(1, "dim", "axis")
         if dim is not None and source.bare(total.operands[0]) == source.bare(left):
