@@ -594,6 +594,34 @@ def test_reductions_over_nothing(tmp_path, before, after):
     assert body(tmp_path, before, "empty_reduction") == after
 
 
+@pytest.mark.parametrize(
+    ("line", "cause", "name"),
+    [
+        ("y = net(x) * «torch.log(net(x))»", "log_of_zero", "one_for_zero"),
+        ("m = «net(x).mean(1)»", "empty_reduction", "sum_over_count"),
+        ("v = «net(x).var(1)»", "empty_reduction", "correction_by_count"),
+        ("l = «F.cross_entropy(z, draw(t))»", "empty_reduction", "sum_over_count"),
+        ("y = «a / net(x)»", "division_by_zero", "replace_zero_divisor"),
+        ("y = «torch.linalg.inv(net(x))»", "singular_matrix", "jitter_on_diagonal"),
+        ("y = «torch.softmax(net(x), 1)»", "all_masked_softmax", "guard_masked_rows"),
+        ("y = torch.where(x > 0, «torch.sqrt(F.dropout(x))», 0)", "where_gradient_leak", "none"),
+        ("e = «torch.exp(net(x))»\ny = e / e.sum(1)", "exp_overflow", "subtract_max"),
+    ],
+)
+def test_a_module_is_not_run_twice(tmp_path, line, cause, name):
+    found = proposals(tmp_path, HEAD + line, cause, tensor("other", negatives=1))
+    assert name not in found
+    calls = ("net(x)", "draw(t)", "dropout(x)")
+    assert all(text.count(c) == line.count(c) for text in found.values() for c in calls)
+
+
+def test_of_a_module_and_a_target_the_target_is_counted(tmp_path):
+    line = "l = «F.mse_loss(net(x), y)»"
+    assert body(tmp_path, line, "empty_reduction") == (
+        'l = F.mse_loss(net(x), y, reduction="sum") / max(y.numel(), 1)'
+    )
+
+
 def test_a_loss_module_over_nothing(tmp_path):
     lines = "criterion = torch.nn.CrossEntropyLoss(ignore_index=0)\nl = «criterion(net(x), t)»\n"
     assert body(tmp_path, lines, "empty_reduction") == (

@@ -13,6 +13,7 @@ from nanscope.fix.operation import argument, imported, is_called, primary, pure
 from nanscope.fix.rewrites.scope import (
     below,
     last_binding,
+    may_run_twice,
     names_in,
     nodes_in,
     scope_of,
@@ -87,6 +88,8 @@ def normalised(case: Case) -> Iterator[Candidate]:
             source.path, *source.whole_span(divided), source.code(divided), code
         )
         yield Candidate("softmax", why, [edit], compare=comparison)
+        return
+    if not may_run_twice(source, operand):
         return
     shifted = f"{source.code(operand)} - {inner}.amax(dim={dim}, keepdim=True)"
     edit = source.edit(operand, shifted)

@@ -23,6 +23,15 @@ REPEATABLE = PICKING | {
     "long", "mean", "mul", "neg", "pow", "relu", "sigmoid", "size", "softmax", "sqrt", "square",
     "sub", "sum", "tanh",
 }  # fmt: skip
+# Not to be moved to another place, but harmless if they are done twice at the same one.
+WITHOUT_EFFECT = REPEATABLE | {
+    "add", "all", "amax", "amin", "any", "bmm", "cat", "cdist", "corrcoef", "cos", "cov",
+    "cumsum", "diag", "diag_embed", "diagonal", "double", "einsum", "expand", "eye", "half",
+    "isfinite", "isneginf", "logsumexp", "masked_fill", "matmul", "max", "maximum", "min",
+    "minimum", "mm", "norm", "numel", "ones", "ones_like", "outer", "prod", "repeat", "rsqrt",
+    "sign", "sin", "stack", "std", "to", "tril", "triu", "type_as", "var", "vector_norm",
+    "where", "zeros", "zeros_like",
+}  # fmt: skip
 OPTIMIZERS = {
     "SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "ASGD",
     "Rprop", "LBFGS", "SparseAdam",
@@ -144,11 +153,20 @@ def value_of(
 
 def is_repeatable(source: SourceFile, node: cst.CSTNode) -> bool:
     """All that it calls are operations that cost little and leave nothing behind: no module."""
+    return _calls_only(source, node, REPEATABLE)
+
+
+def may_run_twice(source: SourceFile, node: cst.CSTNode) -> bool:
+    """In one statement; a module may not: it may draw, count or cost much."""
+    return _calls_only(source, node, WITHOUT_EFFECT)
+
+
+def _calls_only(source: SourceFile, node: cst.CSTNode, names: set[str]) -> bool:
     todo = [node]
     while todo:
         one = todo.pop()
         called = read(source, one) if isinstance(one, cst.Call) else None
-        if isinstance(one, cst.Call) and (called is None or called.name not in REPEATABLE):
+        if isinstance(one, cst.Call) and (called is None or called.name not in names):
             return False
         if _changed_by(called):
             return False

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.operation import primary
+from nanscope.fix.rewrites.scope import may_run_twice
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -15,7 +16,8 @@ def propose(case: Case) -> Iterator[Candidate]:
         return
     operand = operation.operands[0]
     dim = operation.argument(1, "dim")
-    if operation.name in ("softmax", "log_softmax") and dim is not None:
+    is_softmax = operation.name in ("softmax", "log_softmax") and dim is not None
+    if is_softmax and may_run_twice(case.source, operand):
         inner, d = primary(case.source, operand), case.source.code(dim)
         guarded = f"{inner}.masked_fill({inner}.isneginf().all(dim={d}, keepdim=True), 0.0)"
         yield Candidate(
