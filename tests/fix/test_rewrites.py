@@ -603,7 +603,6 @@ def test_reductions_over_nothing(tmp_path, before, after):
         ("l = «F.cross_entropy(z, draw(t))»", "empty_reduction", "sum_over_count"),
         ("y = «a / net(x)»", "division_by_zero", "replace_zero_divisor"),
         ("y = «torch.linalg.inv(net(x))»", "singular_matrix", "jitter_on_diagonal"),
-        ("y = «torch.softmax(net(x), 1)»", "all_masked_softmax", "guard_masked_rows"),
         ("y = torch.where(x > 0, «torch.sqrt(F.dropout(x))», 0)", "where_gradient_leak", "none"),
         ("e = «torch.exp(net(x))»\ny = e / e.sum(1)", "exp_overflow", "subtract_max"),
     ],
@@ -613,6 +612,13 @@ def test_a_module_is_not_run_twice(tmp_path, line, cause, name):
     assert name not in found
     calls = ("net(x)", "draw(t)", "dropout(x)")
     assert all(text.count(c) == line.count(c) for text in found.values() for c in calls)
+
+
+def test_a_module_that_masks_whole_rows_has_a_name(tmp_path):
+    assert body(tmp_path, "y = «torch.softmax(net(x), 1)»", "all_masked_softmax") == (
+        "y = torch.softmax((scores := net(x))"
+        ".masked_fill(scores.isneginf().all(dim=1, keepdim=True), 0.0), 1)"
+    )
 
 
 def test_of_a_module_and_a_target_the_target_is_counted(tmp_path):
@@ -797,6 +803,18 @@ def test_what_is_drawn_together_is_left_out_together(tmp_path, loop, names, rows
     )
 
 
+def test_the_counter_of_a_loop_is_no_sample(tmp_path):
+    lines = "for i, x in enumerate(loader):\n    y = «net(x)»\n"
+    found = body(tmp_path, lines, "bad_input_data", tensor(name="x", shape=[8, 3], nan=1))
+    assert "    x = x[x.isfinite().all(dim=1)]" in found
+
+
+def test_samples_that_are_flattened_later(tmp_path):
+    lines = "for x, y in loader:\n    x = x.flatten(1)\n    z = «net(x)»\n"
+    found = body(tmp_path, lines, "bad_input_data", tensor(name="x", shape=[8, 3], nan=1))
+    assert "in loader:\n    keep = x.isfinite().flatten(1).all(dim=1)" in found
+
+
 def test_data_inside_a_module_has_the_name_it_was_given(tmp_path):
     lines = "for i, (data, target) in enumerate(loader):\n    out = «net(data)»\n"
     facts = tensor(name="mat1", shape=[8, 3], pos_inf=1)
@@ -910,13 +928,26 @@ def test_weights_that_begin_too_large(tmp_path):
     found = proposals(tmp_path, HEAD + "from torch import nn\n" + lines, "bad_initialisation")
     assert "    nn.init.kaiming_normal_(l.weight)\n" in found["kaiming_initialisation"]
     assert "    nn.init.normal_(l.weight, std=0.3)\n" in found["smaller_initialisation"]
-    lines = "w = torch.nn.Parameter(torch.randn(4, 4))\nu.data.normal_(0, 5)\ny = «x @ w»"
+    lines = "w = torch.nn.Parameter(torch.randn(4, 4))\nw.data.normal_(0, 5)\ny = «x @ w»"
     found = proposals(tmp_path, HEAD + lines, "bad_initialisation")["smaller_initialisation"]
     assert found.removeprefix(HEAD) == (
-        "w = torch.nn.Parameter(torch.randn(4, 4) * 0.1)\nu.data.normal_(0, 0.5)\ny = x @ w"
+        "w = torch.nn.Parameter(torch.randn(4, 4) * 0.1)\nw.data.normal_(0, 0.5)\ny = x @ w"
     )
     case = case_of(tmp_path, HEAD + TRAIN, "bad_initialisation", step=0)
     assert not any(c.changes_training for c in propose.candidates(case))
+
+
+def test_only_weights_are_drawn_smaller(tmp_path):
+    lines = (
+        "from torch.nn import init\nnoise.normal_(0, 3)\n"
+        "init.normal_(m.weight, 0, 0x3, generator=g)\n"
+        "init.normal_(m.bias)\nfor p in net.parameters():\n    p.data.normal_(0, 5)\ny = «net(x)»"
+    )
+    found = proposals(tmp_path, HEAD + lines, "bad_initialisation")
+    kaiming, smaller = found["kaiming_initialisation"], found["smaller_initialisation"]
+    assert "init.kaiming_normal_(m.weight, generator=g)\ninit.normal_(m.bias)\n" in kaiming
+    assert "init.normal_(m.weight, 0, 0.3, generator=g)\ninit.normal_(m.bias)\n" in smaller
+    assert "noise.normal_(0, 3)\n" in smaller and "p.data.normal_(0, 0.5)\n" in smaller
 
 
 def test_optimizers(tmp_path):

@@ -113,6 +113,14 @@ def _reaches(source: SourceFile, given: cst.Assign, names: set[str], near: cst.C
     return False
 
 
+def is_bound_between(
+    source: SourceFile, name: str, begin: int, end: int, near: cst.CSTNode
+) -> bool:
+    """Of two places in the scope of `near`."""
+    bindings = _bindings(source, scope_of(source, near))
+    return any(name in names and begin <= source.span(n)[0] < end for names, n in bindings)
+
+
 def _bindings(source: SourceFile, scope: cst.CSTNode) -> Iterator[tuple[set[str], cst.CSTNode]]:
     """Names that are given another value, and where; also by an operation in place."""
     for node in nodes_in(source, scope):
