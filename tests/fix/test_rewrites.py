@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from proposing import case_of, first, patched, proposals, tensor
 
 from nanscope.fix import instrument, propose
+from nanscope.fix.rewrites import trigonometry
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"
 
@@ -531,6 +534,11 @@ def test_a_quotient_that_overflows(tmp_path, before, after):
     assert found == HEAD + after
 
 
+def test_the_last_number_inside_the_domain_is_another_than_its_edge():
+    last = float(trigonometry.LAST["float64"])
+    assert 1 - last == math.nextafter(1.0, 0.0) and 1 + last == math.nextafter(1.0, 2.0)
+
+
 def test_inverse_trigonometry(tmp_path):
     line = "a = «torch.acos(c)»"
     assert body(tmp_path, line, "inverse_trig_domain") == "a = torch.acos(c.clamp(-1.0, 1.0))"
@@ -666,14 +674,17 @@ def test_half_precision(tmp_path):
     )
 
 
+END = "torch.finfo(torch.float8_e5m2).max"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         (
             "q = «(g * s).to(torch.float8_e5m2)»",
-            "q = (g * s).clamp(-57344.0, 57344.0).to(torch.float8_e5m2)",
+            f"q = (g * s).clamp(-{END}, {END}).to(torch.float8_e5m2)",
         ),
-        ("«cache[i].copy_(g)»", "cache[i].copy_(g.clamp(-57344.0, 57344.0))"),
+        ("«cache[i].copy_(g)»", f"cache[i].copy_(g.clamp(-{END}, {END}))"),
         ("q = «a @ b»", None),
     ],
 )
@@ -948,6 +959,11 @@ def test_only_weights_are_drawn_smaller(tmp_path):
     assert "init.kaiming_normal_(m.weight, generator=g)\ninit.normal_(m.bias)\n" in kaiming
     assert "init.normal_(m.weight, 0, 0.3, generator=g)\ninit.normal_(m.bias)\n" in smaller
     assert "noise.normal_(0, 3)\n" in smaller and "p.data.normal_(0, 0.5)\n" in smaller
+
+
+def test_a_rate_that_is_written_in_another_base(tmp_path):
+    lines = "opt = torch.optim.SGD(m.parameters(), lr=0x10)\nloss = «m(x)»\n"
+    assert "lr=1.6)" in body(tmp_path, lines, "learning_rate_divergence")
 
 
 def test_optimizers(tmp_path):

@@ -35,7 +35,6 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation.name not in ("exp", "exp2", "expm1", "sinh", "cosh"):
         return
     operand = operation.operands[0]
-    yield from normalised(case)
     yield from _shared(case, operand)
     shown = case.source.shown(operand)
     for limit in LIMITS[case.dtype]:
