@@ -306,6 +306,15 @@ def test_a_line_that_is_of_no_use_any_more_goes(tmp_path):
     assert found == f"def f(z, y):\n    p = torch.sigmoid(z)\n    return F.{BCE}(z, y), p\n"
 
 
+def test_a_line_that_is_all_of_its_block_stays(tmp_path):
+    lines = (
+        "def f(z, y):\n    with torch.enable_grad():\n        p = torch.sigmoid(z)\n"
+        "    return -(y * «torch.log(p)» + (1 - y) * torch.log(1 - p)).mean()\n"
+    )
+    found = body(tmp_path, lines, "log_of_zero")
+    assert "        p = torch.sigmoid(z)\n" in found
+
+
 def test_what_is_no_binary_cross_entropy(tmp_path):
     for line in (
         "l = -(y * «torch.log(p)» + (1 - w) * torch.log(1 - p))",
