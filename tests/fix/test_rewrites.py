@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from proposing import case_of, first, patched, proposals, tensor
 
 from nanscope.fix import instrument, propose
+from nanscope.fix.rewrites import trigonometry
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"
 
@@ -167,6 +170,40 @@ def test_a_name_that_is_another_value_by_then(tmp_path, line):
     assert "torch.log(q.clamp(min=1e-8))" in found
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "def nll(x, p=None):\n    if p is None:\n        p = torch.softmax(x, 1)\n"
+        "    return «torch.log(p)»\n",
+        "def nll(x, *, p):\n    p = torch.softmax(x, 1)\n    return «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nfor _ in range(3):\n    y = «torch.log(p)»\n    x = x + 1\n",
+        "p = torch.softmax(x, 1)\nwhile x.sum() < 3:\n    y = «torch.log(p)»\n    x.add_(1)\n",
+        "p = torch.softmax(x, 1)\ny = [«torch.log(p)» for x in xs]\n",
+        "with torch.no_grad():\n    p = torch.softmax(x, 1)\ny = «torch.log(p)»\n",
+        "if c:\n    p = torch.softmax(x, 1)\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nF.relu(x, inplace=True)\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\ntorch.relu_(x)\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nx[0].zero_()\ny = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\ntorch.exp(z, out=x)\ny = «torch.log(p)»\n",
+    ],
+)
+def test_a_name_that_may_be_another_value_there(tmp_path, lines):
+    assert "torch.log(p.clamp(min=1e-8))" in body(tmp_path, lines, "log_of_zero")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "p = torch.softmax(x, 1)\nfor _ in range(3):\n    y = y + «torch.log(p)»\n",
+        "for x in xs:\n    p = torch.softmax(x, 1)\n    y = «torch.log(p)»\n    x = None\n",
+        "p = torch.softmax(x, 1)\nif c:\n    with torch.no_grad():\n        y = «torch.log(p)»\n",
+        "p = torch.softmax(x, 1)\nF.relu(x, inplace=False)\ny = «torch.log(p)»\n",
+    ],
+)
+def test_a_name_that_is_the_same_value_there(tmp_path, lines):
+    assert "torch.log_softmax(x, dim=1)" in body(tmp_path, lines, "log_of_zero")
+
+
 def test_a_softmax_that_is_a_layer(tmp_path):
     lines = (
         "class C:\n    def __init__(self):\n        self.softmax = torch.nn.Softmax({dim})\n"
@@ -176,6 +213,45 @@ def test_a_softmax_that_is_a_layer(tmp_path):
     assert found.endswith("return torch.log_softmax(z, dim=1)\n")
     found = body(tmp_path, lines.format(dim="d"), "log_of_zero")
     assert found.endswith("return torch.log(self.softmax(z).clamp(min=1e-8))\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = «x.exp_().sum(1).log()»",
+        "y = «torch.log(torch.sigmoid_(x))»",
+        "y = «torch.log(1 - x.sigmoid_())»",
+        "y = «(x.exp_() / x.sum(1)).log()»",
+        "y = «torch.log(torch.exp(x, out=e).sum(1))»",
+        "y = «x.exp().sum(1, dtype=torch.float64).log()»",
+        "e = self.h.exp_()\ny = «e.sum(1).log()»",
+        "p = net(x).softmax_(1)\ny = «p.log()»",
+        "y = «torch.log(1 - x.exp_())»",
+        "y = «torch.log(self.sigmoid(x))»",
+        "def sigmoid(x): return 2 * x\ny = «torch.log(1 - sigmoid(x))»",
+        "y = -(t * «torch.log(z.sigmoid_())» + (1 - t) * torch.log(1 - z.sigmoid_()))",
+    ],
+)
+def test_a_logarithm_of_what_does_more_than_that(tmp_path, line):
+    found = set(proposals(tmp_path, HEAD + line, "log_of_zero"))
+    assert found == {"clamp_before_log", "replace_not_finite"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = «F.softmax(x, 1, dtype=torch.float32).log()»",
+         "y = torch.log_softmax(x, dim=1, dtype=torch.float32)"),
+        ("y = «x.softmax(1, torch.float32).log()»",
+         "y = x.softmax(1, torch.float32).clamp(min=1e-8).log()"),
+        ("s.act = torch.nn.Sigmoid()\ny = «torch.log(s.act(x))»",
+         "s.act = torch.nn.Sigmoid()\ny = torch.log(s.act(x).clamp(min=1e-8))"),
+        ("self.sigmoid = torch.nn.Sigmoid()\ny = «torch.log(self.sigmoid(x))»",
+         "self.sigmoid = torch.nn.Sigmoid()\ny = F.logsigmoid(x)"),
+    ],
+)  # fmt: skip
+def test_a_logarithm_keeps_what_was_asked_for(tmp_path, before, after):
+    assert body(tmp_path, before, "log_of_zero") == after
 
 
 def test_healthy_values_may_be_smaller_than_the_usual_bound(tmp_path):
@@ -228,6 +304,15 @@ def test_a_line_that_is_of_no_use_any_more_goes(tmp_path):
     assert found == f"def f(z, y):\n    return F.{BCE}(z, y)\n"
     found = body(tmp_path, lines.format(rest=", p"), "log_of_zero")
     assert found == f"def f(z, y):\n    p = torch.sigmoid(z)\n    return F.{BCE}(z, y), p\n"
+
+
+def test_a_line_that_is_all_of_its_block_stays(tmp_path):
+    lines = (
+        "def f(z, y):\n    with torch.enable_grad():\n        p = torch.sigmoid(z)\n"
+        "    return -(y * «torch.log(p)» + (1 - y) * torch.log(1 - p)).mean()\n"
+    )
+    found = body(tmp_path, lines, "log_of_zero")
+    assert "        p = torch.sigmoid(z)\n" in found
 
 
 def test_what_is_no_binary_cross_entropy(tmp_path):
@@ -373,6 +458,13 @@ def test_a_root_at_zero(tmp_path, before, after):
     assert body(tmp_path, before, "sqrt_gradient_at_zero", saved, phase="backward") == after
 
 
+def test_a_norm_of_what_is_squared_in_place(tmp_path):
+    found = body(
+        tmp_path, "y = «x.pow_(2).sum(1).sqrt()»", "sqrt_gradient_at_zero", phase="backward"
+    )
+    assert "x.pow_(2).sum(1)" in found
+
+
 def test_a_root_of_a_negative_variance(tmp_path):
     facts = tensor(negatives=1, mean=-0.5)
     found = body(tmp_path, "s = «torch.sqrt(var)»", "sqrt_of_negative", facts)
@@ -423,6 +515,23 @@ def test_what_goes_into_several_exponentials_is_bounded_once(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        "self.logvar = h",
+        "if c:\n        logvar = h",
+        "logvar[0] = h",
+    ],
+)
+def test_what_goes_into_several_exponentials_and_has_no_one_place(tmp_path, made):
+    name = "self.logvar" if "self" in made else "logvar"
+    lines = (
+        f"def f(self, h, logvar):\n    {made}\n    return «(0.5 * {name}).exp()», {name}.exp()\n"
+    )
+    found = body(tmp_path, lines, "exp_overflow")
+    assert f"return (0.5 * {name}).clamp(max=80.0).exp(), {name}.exp()\n" in found
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         ("y = «((a - b) / s) ** 2»", "y = ((a - b) / s.clamp(min=1e-12)) ** 2"),
@@ -432,6 +541,11 @@ def test_what_goes_into_several_exponentials_is_bounded_once(tmp_path):
 def test_a_quotient_that_overflows(tmp_path, before, after):
     found = proposals(tmp_path, HEAD + before, "float_overflow", step=0)["clamp_divisor"]
     assert found == HEAD + after
+
+
+def test_the_last_number_inside_the_domain_is_another_than_its_edge():
+    last = float(trigonometry.LAST["float64"])
+    assert 1 - last == math.nextafter(1.0, 0.0) and 1 + last == math.nextafter(1.0, 2.0)
 
 
 def test_inverse_trigonometry(tmp_path):
@@ -497,6 +611,40 @@ def test_reductions_over_nothing(tmp_path, before, after):
     assert body(tmp_path, before, "empty_reduction") == after
 
 
+@pytest.mark.parametrize(
+    ("line", "cause", "name"),
+    [
+        ("y = net(x) * «torch.log(net(x))»", "log_of_zero", "one_for_zero"),
+        ("m = «net(x).mean(1)»", "empty_reduction", "sum_over_count"),
+        ("v = «net(x).var(1)»", "empty_reduction", "correction_by_count"),
+        ("l = «F.cross_entropy(z, draw(t))»", "empty_reduction", "sum_over_count"),
+        ("y = «a / net(x)»", "division_by_zero", "replace_zero_divisor"),
+        ("y = «torch.linalg.inv(net(x))»", "singular_matrix", "jitter_on_diagonal"),
+        ("y = torch.where(x > 0, «torch.sqrt(F.dropout(x))», 0)", "where_gradient_leak", "none"),
+        ("e = «torch.exp(net(x))»\ny = e / e.sum(1)", "exp_overflow", "subtract_max"),
+    ],
+)
+def test_a_module_is_not_run_twice(tmp_path, line, cause, name):
+    found = proposals(tmp_path, HEAD + line, cause, tensor("other", negatives=1))
+    assert name not in found
+    calls = ("net(x)", "draw(t)", "dropout(x)")
+    assert all(text.count(c) == line.count(c) for text in found.values() for c in calls)
+
+
+def test_a_module_that_masks_whole_rows_has_a_name(tmp_path):
+    assert body(tmp_path, "y = «torch.softmax(net(x), 1)»", "all_masked_softmax") == (
+        "y = torch.softmax((scores := net(x))"
+        ".masked_fill(scores.isneginf().all(dim=1, keepdim=True), 0.0), 1)"
+    )
+
+
+def test_of_a_module_and_a_target_the_target_is_counted(tmp_path):
+    line = "l = «F.mse_loss(net(x), y)»"
+    assert body(tmp_path, line, "empty_reduction") == (
+        'l = F.mse_loss(net(x), y, reduction="sum") / max(y.numel(), 1)'
+    )
+
+
 def test_a_loss_module_over_nothing(tmp_path):
     lines = "criterion = torch.nn.CrossEntropyLoss(ignore_index=0)\nl = «criterion(net(x), t)»\n"
     assert body(tmp_path, lines, "empty_reduction") == (
@@ -535,14 +683,17 @@ def test_half_precision(tmp_path):
     )
 
 
+END = "torch.finfo(torch.float8_e5m2).max"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         (
             "q = «(g * s).to(torch.float8_e5m2)»",
-            "q = (g * s).clamp(-57344.0, 57344.0).to(torch.float8_e5m2)",
+            f"q = (g * s).clamp(-{END}, {END}).to(torch.float8_e5m2)",
         ),
-        ("«cache[i].copy_(g)»", "cache[i].copy_(g.clamp(-57344.0, 57344.0))"),
+        ("«cache[i].copy_(g)»", f"cache[i].copy_(g.clamp(-{END}, {END}))"),
         ("q = «a @ b»", None),
     ],
 )
@@ -596,6 +747,37 @@ def test_a_loss_scale(tmp_path):
     assert "bound_loss_scale" not in proposals(tmp_path, HEAD + halves, "float_overflow")
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "scaled = «total * s.scale»\nscaled.backward()\ns.scale *= 0x2\n",
+        "class Scaler:\n    def up(self, loss):\n        return «loss * self.scale»\n"
+        "    def update(self):\n        self.scale = self.scale * 2.0\n",
+        "torch.autograd.backward(«total * scale»)\nscale *= 2\n",
+    ],
+)
+def test_a_loss_scale_that_grows_elsewhere(tmp_path, lines):
+    found = proposals(tmp_path, HEAD + lines, "float_overflow", tensor(name="loss"))
+    assert "scale = min(" in found["bound_loss_scale"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for _ in range(200):\n    h = «h * 2.0»\n",
+        "for _ in range(200):\n    h *= 2.0\n    y = «h * w»\ny.sum().backward()\n",
+        "def grow(scale):\n    scale *= 2\n\n"
+        "def step(loss, scale):\n    («loss * scale»).backward()\n",
+        "class A:\n    def up(self):\n        self.scale *= 2\nclass B:\n"
+        "    def up(self, loss):\n        return «loss * self.scale»\n",
+    ],
+)
+def test_what_grows_is_no_loss_scale(tmp_path, lines):
+    for cause in ("float_overflow", "half_overflow"):
+        found = proposals(tmp_path, HEAD + lines, cause, tensor(name="h"))
+        assert "bound_loss_scale" not in found
+
+
 def test_values_that_are_equal(tmp_path):
     apart = "A + torch.eye(*A.shape[-2:]) * torch.linspace(0.0, 1e-6, A.shape[-1], dtype=A.dtype)"
     line, how = "w, v = «torch.linalg.eigh(A)»", {"phase": "backward"}
@@ -639,6 +821,18 @@ def test_what_is_drawn_together_is_left_out_together(tmp_path, loop, names, rows
         f"\t{names} = {rows}\n"
         "\topt.zero_grad()\n\tloss = F.mse_loss(net(x), y)\n"
     )
+
+
+def test_the_counter_of_a_loop_is_no_sample(tmp_path):
+    lines = "for i, x in enumerate(loader):\n    y = «net(x)»\n"
+    found = body(tmp_path, lines, "bad_input_data", tensor(name="x", shape=[8, 3], nan=1))
+    assert "    x = x[x.isfinite().all(dim=1)]" in found
+
+
+def test_samples_that_are_flattened_later(tmp_path):
+    lines = "for x, y in loader:\n    x = x.flatten(1)\n    z = «net(x)»\n"
+    found = body(tmp_path, lines, "bad_input_data", tensor(name="x", shape=[8, 3], nan=1))
+    assert "in loader:\n    keep = x.isfinite().flatten(1).all(dim=1)" in found
 
 
 def test_data_inside_a_module_has_the_name_it_was_given(tmp_path):
@@ -754,13 +948,31 @@ def test_weights_that_begin_too_large(tmp_path):
     found = proposals(tmp_path, HEAD + "from torch import nn\n" + lines, "bad_initialisation")
     assert "    nn.init.kaiming_normal_(l.weight)\n" in found["kaiming_initialisation"]
     assert "    nn.init.normal_(l.weight, std=0.3)\n" in found["smaller_initialisation"]
-    lines = "w = torch.nn.Parameter(torch.randn(4, 4))\nu.data.normal_(0, 5)\ny = «x @ w»"
+    lines = "w = torch.nn.Parameter(torch.randn(4, 4))\nw.data.normal_(0, 5)\ny = «x @ w»"
     found = proposals(tmp_path, HEAD + lines, "bad_initialisation")["smaller_initialisation"]
     assert found.removeprefix(HEAD) == (
-        "w = torch.nn.Parameter(torch.randn(4, 4) * 0.1)\nu.data.normal_(0, 0.5)\ny = x @ w"
+        "w = torch.nn.Parameter(torch.randn(4, 4) * 0.1)\nw.data.normal_(0, 0.5)\ny = x @ w"
     )
     case = case_of(tmp_path, HEAD + TRAIN, "bad_initialisation", step=0)
     assert not any(c.changes_training for c in propose.candidates(case))
+
+
+def test_only_weights_are_drawn_smaller(tmp_path):
+    lines = (
+        "from torch.nn import init\nnoise.normal_(0, 3)\n"
+        "init.normal_(m.weight, 0, 0x3, generator=g)\n"
+        "init.normal_(m.bias)\nfor p in net.parameters():\n    p.data.normal_(0, 5)\ny = «net(x)»"
+    )
+    found = proposals(tmp_path, HEAD + lines, "bad_initialisation")
+    kaiming, smaller = found["kaiming_initialisation"], found["smaller_initialisation"]
+    assert "init.kaiming_normal_(m.weight, generator=g)\ninit.normal_(m.bias)\n" in kaiming
+    assert "init.normal_(m.weight, 0, 0.3, generator=g)\ninit.normal_(m.bias)\n" in smaller
+    assert "noise.normal_(0, 3)\n" in smaller and "p.data.normal_(0, 0.5)\n" in smaller
+
+
+def test_a_rate_that_is_written_in_another_base(tmp_path):
+    lines = "opt = torch.optim.SGD(m.parameters(), lr=0x10)\nloss = «m(x)»\n"
+    assert "lr=1.6)" in body(tmp_path, lines, "learning_rate_divergence")
 
 
 def test_optimizers(tmp_path):

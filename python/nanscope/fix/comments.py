@@ -49,4 +49,5 @@ def _line_above(source: SourceFile, node: cst.CSTNode) -> int:
             start = source.starts[source.line_of(begin) - 1]
             if not source.text[start:begin].strip():
                 return start
-    return 0
+    first = source.span(source.module.body[0])[0]  # below a shebang and the encoding
+    return source.starts[source.line_of(first) - 1]

@@ -161,6 +161,14 @@ def read(source: SourceFile, node: cst.CSTNode | None) -> Operation | None:
     return None
 
 
+def pure(source: SourceFile, node: cst.CSTNode | None, *names: str) -> Operation | None:
+    """One of these operations, if it has an operand and leaves all it is given as it is."""
+    made = read(source, node)
+    if made is None or made.name not in names or not made.operands:
+        return None
+    return None if made.in_place or "out" in made.keywords else made
+
+
 def _read_call(source: SourceFile, node: cst.Call) -> Operation | None:
     places = [a.value for a in node.args if a.keyword is None and a.star == ""]
     if any(a.star for a in node.args):
@@ -224,7 +232,7 @@ def dotted(node: cst.CSTNode | None) -> str:
 
 
 def is_one(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Integer | cst.Float) and float(node.value) == 1.0
+    return isinstance(node, cst.Integer | cst.Float) and node.evaluated_value == 1
 
 
 def is_called(source: SourceFile, node: cst.CSTNode, *names: str) -> bool:

@@ -55,7 +55,9 @@ RULES = {
     "sqrt_gradient_at_zero": (precise, roots, norms),
     "norm_gradient_at_zero": (norms, roots),
     "pow_domain": (division, roots),
-    "where_gradient_leak": (discarded, division, logarithm, roots, exponential, trigonometry),
+    "where_gradient_leak": (
+        discarded, division, logarithm, roots, exponential.normalised, exponential, trigonometry,
+    ),
     "exp_overflow": (*SAME_VALUES, exponential, training),
     "float_overflow": (
         *SAME_VALUES, loss_scale.of_loss, training, exponential, upcast.scaled,
@@ -80,7 +82,10 @@ RULES = {
     "singular_matrix": (linear_algebra,),
     "degenerate_decomposition": (linear_algebra,),
 }  # fmt: skip
-ANY = (division, logarithm, roots, exponential, trigonometry, softmax, reductions, ctc, memory)
+ANY = (
+    division, logarithm, roots, exponential.normalised, exponential, trigonometry, softmax,
+    reductions, ctc, memory,
+)  # fmt: skip
 SHOWED = "true, "  # how the report begins what it says of a suspect that is true, and no cause
 ADVICE = {
     "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "

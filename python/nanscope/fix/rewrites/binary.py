@@ -10,7 +10,8 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, argument, is_one, read
+from nanscope.fix.operation import Operation, argument, is_one, pure, read
+from nanscope.fix.rewrites import layers
 from nanscope.fix.rewrites.scope import inlined, made_unused, value_of
 from nanscope.fix.source_file import SourceFile
 
@@ -88,15 +89,15 @@ def _term(source: SourceFile, node: cst.BaseExpression):
     if product is None or product.name != "mul" or len(product.operands) != 2:
         return None
     for weight, factor in (product.operands, product.operands[::-1]):
-        log = read(source, factor)
-        if log is None or log.name != "log" or not log.operands:
+        log = pure(source, factor, "log")
+        if log is None:
             continue
         inner = log.operands[0]
         logits = _of_sigmoid(source, inner)
         if logits is not None:
             return weight, logits, False
-        rest = read(source, value_of(source, inner))
-        if rest is not None and rest.name == "sub" and is_one(rest.operands[0]):
+        rest = pure(source, value_of(source, inner), "sub")
+        if rest is not None and is_one(rest.operands[0]):
             logits = _of_sigmoid(source, rest.operands[1])
             if logits is not None:
                 return weight, logits, True
@@ -104,8 +105,8 @@ def _term(source: SourceFile, node: cst.BaseExpression):
 
 
 def _of_sigmoid(source: SourceFile, node: cst.BaseExpression) -> cst.BaseExpression | None:
-    sigmoid = read(source, value_of(source, node))
-    is_it = sigmoid is not None and sigmoid.name in ("sigmoid", "expit") and sigmoid.operands
+    sigmoid = pure(source, value_of(source, node), "sigmoid", "expit")
+    is_it = sigmoid is not None and layers.is_torchs(sigmoid, "Sigmoid")
     return sigmoid.operands[0] if is_it else None
 
 

@@ -14,6 +14,7 @@ from nanscope.fix.operation import find
 from nanscope.fix.rewrites.scope import (
     SCOPES,
     indentation,
+    is_bound_between,
     names_in,
     starts_line,
     statement_of,
@@ -91,11 +92,12 @@ def _samples(case: Case, facts: dict) -> str:
 def _filter(case: Case, place: Entrance) -> Candidate:
     name = place.name
     finite = f"{name}.isfinite().flatten(1).all(dim=1)"
-    if place.dims == 2:
+    beside = _drawn_with(place)
+    moved = beside is not None and _is_changed_since(place, beside[0])
+    if place.dims == 2 and not moved:
         finite = f"{name}.isfinite().all(dim=1)"
     why = "leave out samples that are not finite"
     lines = [f"{name} = {name}[{finite}]  # {why}"]
-    beside = _drawn_with(place)
     if beside is not None:
         place, names = replace(place, statement=beside[0]), beside[1]
         keep = next((k for k in ("keep", "finite") if k not in place.source.text), "finite_rows")
@@ -118,8 +120,11 @@ def _drawn_with(place: Entrance) -> tuple[cst.SimpleStatementLine, list[str]] | 
             return None
         if isinstance(parent, cst.For) and place.name in names_in(parent.target):
             drawn = parent.target
-            if isinstance(drawn, cst.Tuple) and isinstance(drawn.elements[-1].value, cst.Tuple):
-                drawn = drawn.elements[-1].value  # `for i, (x, y) in enumerate(loader):`
+            last = drawn.elements[-1].value if isinstance(drawn, cst.Tuple) else None
+            if last is not None and "enumerate" in names_in(parent.iter):
+                drawn = last  # not the counter
+            elif isinstance(last, cst.Tuple):
+                drawn = last
             if not isinstance(drawn, cst.Tuple) or not isinstance(parent.body, cst.IndentedBlock):
                 return None
             names = [e.value.value for e in drawn.elements if isinstance(e.value, cst.Name)]
@@ -127,6 +132,12 @@ def _drawn_with(place: Entrance) -> tuple[cst.SimpleStatementLine, list[str]] | 
             whole = len(names) == len(drawn.elements) and place.name in names
             return (first, names) if whole and isinstance(first, cst.SimpleStatementLine) else None
     return None
+
+
+def _is_changed_since(place: Entrance, first: cst.SimpleStatementLine) -> bool:
+    """Between the top of the loop and the reader it is given another value, perhaps a shape."""
+    begin, end = place.source.span(first)[0], place.source.span(place.statement)[0]
+    return is_bound_between(place.source, place.name, begin, end, place.statement)
 
 
 def _fill(place: Entrance) -> Candidate:

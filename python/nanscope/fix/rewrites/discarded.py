@@ -10,7 +10,7 @@ from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.operation import Operation, primary, read
 from nanscope.fix.rewrites import division
-from nanscope.fix.rewrites.scope import names_in, nodes_in, scope_of, statement_of
+from nanscope.fix.rewrites.scope import may_run_twice, names_in, nodes_in, scope_of, statement_of
 
 # A harmless argument, and the condition under which the true one is.
 HARMLESS = {
@@ -43,7 +43,9 @@ def propose(case: Case) -> Iterator[Candidate]:
         harmless, condition = "1.0", "{x} != 0"
     if not harmless or operand is None or operation.in_place:
         return
-    conditions = [_of_where(case, operation), condition.format(x=primary(case.source, operand))]
+    conditions = [_of_where(case, operation)]
+    if may_run_twice(case.source, operand):
+        conditions.append(condition.format(x=primary(case.source, operand)))
     for text in dict.fromkeys(c for c in conditions if c):
         code = f"torch.where({text}, {case.source.bare(operand)}, {harmless})"
         yield Candidate("double_where", WHY, [case.source.edit(operand, code)])

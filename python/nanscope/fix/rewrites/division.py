@@ -9,6 +9,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case, written
 from nanscope.fix.operation import Operation, added, append, primary
+from nanscope.fix.rewrites.scope import may_run_twice
 
 WHOLE = 1 << 20  # counts are whole numbers not above this
 
@@ -35,7 +36,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     if facts is None or facts["negatives"] == 0:
         why = f"{shown} can be 0; it is kept at {small} or more."
         yield _clamp(case, operation, divisor, small, why)
-    if facts is None or facts["negatives"] > 0:
+    has_both_signs = facts is None or facts["negatives"] > 0
+    if has_both_signs and may_run_twice(case.source, divisor):
         inner = primary(case.source, divisor)
         yield Candidate(
             "replace_zero_divisor",

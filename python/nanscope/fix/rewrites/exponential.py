@@ -9,10 +9,11 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.instrument import FIRED
-from nanscope.fix.operation import argument, imported, is_called, primary, read
+from nanscope.fix.operation import argument, imported, is_called, primary, pure
 from nanscope.fix.rewrites.scope import (
     below,
     last_binding,
+    may_run_twice,
     names_in,
     nodes_in,
     scope_of,
@@ -34,7 +35,6 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation.name not in ("exp", "exp2", "expm1", "sinh", "cosh"):
         return
     operand = operation.operands[0]
-    yield from normalised(case)
     yield from _shared(case, operand)
     shown = case.source.shown(operand)
     for limit in LIMITS[case.dtype]:
@@ -88,6 +88,8 @@ def normalised(case: Case) -> Iterator[Candidate]:
         )
         yield Candidate("softmax", why, [edit], compare=comparison)
         return
+    if not may_run_twice(source, operand):
+        return
     shifted = f"{source.code(operand)} - {inner}.amax(dim={dim}, keepdim=True)"
     edit = source.edit(operand, shifted)
     name = source.code(divided.left)
@@ -112,8 +114,8 @@ def _quotient(case: Case) -> tuple[cst.BinaryOperation, str] | None:
         left = other.left
         if not (left is node or (isinstance(left, cst.Name) and left.value == name)):
             continue
-        total = read(source, other.right)
-        if total is None or total.name != "sum" or not total.operands:
+        total = pure(source, other.right, "sum")
+        if total is None or "dtype" in total.keywords:
             continue
         dim = total.argument(1, "dim", "axis")
         if dim is not None and source.bare(total.operands[0]) == source.bare(left):

@@ -8,19 +8,10 @@ from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.operation import primary
 
-LARGEST = {
-    "float8_e5m2": "57344.0",
-    "float8_e4m3fn": "448.0",
-    "float8_e4m3fnuz": "240.0",
-    "float8_e5m2fnuz": "57344.0",
-    "float8_e8m0fnu": "1.7e38",
-}
-
 
 def propose(case: Case) -> Iterator[Candidate]:
     operation = case.operation
-    largest = LARGEST.get(_made(case))
-    if operation is None or largest is None or operation.form != "method":
+    if operation is None or not _made(case).startswith("float8") or operation.form != "method":
         return
     if operation.name in ("to", "type"):
         value = operation.operands[0]
@@ -29,6 +20,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     else:
         return
     source = case.source
+    largest = f"torch.finfo(torch.{_made(case)}).max"
     text = f"{primary(source, value)}.clamp(-{largest}, {largest})"
     yield Candidate(
         "saturate_before_cast",

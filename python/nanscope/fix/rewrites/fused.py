@@ -10,7 +10,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, alone, argument, is_one, primary, read
+from nanscope.fix.operation import Operation, alone, argument, is_one, primary, pure, read
 from nanscope.fix.rewrites import layers
 from nanscope.fix.rewrites.scope import (
     PICKING,
@@ -28,15 +28,16 @@ from nanscope.fix.rewrites.scope import (
 )
 from nanscope.fix.source_file import Edit, SourceFile
 
+OF_SUM = {"input", "dim", "axis", "keepdim"}
 NAMES = ("logits", "scores", "before_softmax")
 
 
 def propose(case: Case) -> Iterator[Candidate]:
     """Of the logarithm that failed."""
-    operation = case.operation
-    if operation is None or operation.name != "log" or operation.in_place:
+    operation = pure(case.source, case.node, "log")
+    if operation is None:
         return
-    logs = _logs(case.source, operation.operands[0]) if operation.operands else None
+    logs = _logs(case.source, operation.operands[0])
     if logs is not None:
         yield _in_one(case.source, case.node, logs)
     yield from _named(case, operation)
@@ -44,12 +45,12 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 def around(case: Case) -> Iterator[Candidate]:
     """Of an exponential that failed, and whose logarithm is taken in the end."""
-    source, operation = case.source, case.operation
-    if operation is None or operation.name != "exp" or operation.in_place:
+    source = case.source
+    if pure(source, case.node, "exp") is None:
         return
     for node in nodes_in(source, scope_of(source, case.node)):
-        log = read(source, node) if isinstance(node, cst.Call) else None
-        if log is None or log.name != "log" or log.in_place or not log.operands:
+        log = pure(source, node, "log")
+        if log is None:
             continue
         logs = _logs(source, log.operands[0])
         if logs is None or not any(source.holds(one, case.node) for one in logs.replaced):
@@ -89,7 +90,8 @@ def _logs(
             (begin, end), (a, b) = source.span(node), source.whole_span(picked)
             logs.code, logs.is_difference = source.text[begin:a] + code + source.text[b:end], False
         return logs
-    if inner is None or not inner.operands:
+    inner = pure(source, node, "softmax", "sigmoid", "sub", "sum", "div")
+    if inner is None:
         return None
     match inner.name:
         case "softmax" | "sigmoid":
@@ -106,20 +108,31 @@ def _logs(
 def _of_function(operation: Operation, given: str) -> _Logs | None:
     """The logarithm of softmax or sigmoid, of `given`."""
     if operation.name == "softmax":
-        dim = layers.option(operation, 1, "dim", of="Softmax")
-        why = "log(softmax) underflows; log_softmax computes both in one."
-        code = f"torch.log_softmax({given}, dim={dim})"
-        return _Logs("log_softmax", why, code) if dim is not None else None
+        return _of_softmax(operation, given)
+    if len(operation.operands) != 1 or not layers.is_torchs(operation, "Sigmoid"):
+        return None
     prefix, imports = functional(operation.source)
     why = "log(sigmoid) underflows; logsigmoid computes both in one."
     return _Logs("logsigmoid", why, f"{prefix}.logsigmoid({given})", imports)
 
 
+def _of_softmax(operation: Operation, given: str) -> _Logs | None:
+    dim, dtype = layers.option(operation, 1, "dim", of="Softmax"), operation.keywords.get("dtype")
+    if dim is None or len(operation.operands) > 2:
+        return None
+    options = f"dim={dim}"
+    options += f", dtype={operation.source.code(dtype)}" if dtype is not None else ""
+    why = "log(softmax) underflows; log_softmax computes both in one."
+    return _Logs("log_softmax", why, f"torch.log_softmax({given}, {options})")
+
+
 def _of_complement(difference: Operation, near: cst.CSTNode) -> _Logs | None:
     """`1 - sigmoid(x)`"""
     source = difference.source
-    sigmoid = read(source, value_of(source, difference.operands[-1], near))
-    if not is_one(difference.operands[0]) or sigmoid is None or sigmoid.name != "sigmoid":
+    sigmoid = pure(source, value_of(source, difference.operands[-1], near), "sigmoid")
+    if not is_one(difference.operands[0]) or difference.keywords or sigmoid is None:
+        return None
+    if not layers.is_torchs(sigmoid, "Sigmoid"):
         return None
     prefix, imports = functional(source)
     code = f"{prefix}.logsigmoid(-{primary(source, sigmoid.operands[0])})"
@@ -130,9 +143,9 @@ def _of_complement(difference: Operation, near: cst.CSTNode) -> _Logs | None:
 def _of_sum(total: Operation, near: cst.CSTNode) -> _Logs | None:
     """`exp(x).sum(dim)`"""
     source = total.source
-    exponential = read(source, value_of(source, total.operands[0], near))
+    exponential = pure(source, value_of(source, total.operands[0], near), "exp")
     dim, keep = total.argument(1, "dim", "axis"), total.argument(2, "keepdim")
-    if exponential is None or exponential.name != "exp" or not exponential.operands or dim is None:
+    if exponential is None or dim is None or set(total.keywords) - OF_SUM:
         return None
     options = f"dim={source.code(dim)}"
     options += f", keepdim={source.code(keep)}" if keep is not None else ""
@@ -144,9 +157,9 @@ def _of_sum(total: Operation, near: cst.CSTNode) -> _Logs | None:
 def _of_quotient(quotient: Operation, near: cst.CSTNode) -> _Logs | None:
     """`exp(x) / y`, if there is one of y."""
     source = quotient.source
-    above = read(source, value_of(source, quotient.operands[0], near))
+    above = pure(source, value_of(source, quotient.operands[0], near), "exp")
     below = _logs(source, quotient.operands[-1], near)
-    if above is None or above.name != "exp" or not above.operands or below is None:
+    if above is None or below is None or len(quotient.operands) != 2 or quotient.keywords:
         return None
     what = above.operands[0]
     loose = isinstance(what, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
@@ -171,10 +184,10 @@ def _named(case: Case, operation: Operation) -> Iterator[Candidate]:
     source, operand = case.source, operation.operands[0]
     name = _picked_from(source, operand)
     value = assigned(source, name.value, operand) if name is not None else None
-    made = read(source, value)
-    statement = statement_of(source, value) if value is not None else None
-    if made is None or made.name not in ("softmax", "sigmoid") or not made.operands:
+    made = pure(source, value, "softmax", "sigmoid")
+    if made is None:
         return
+    statement = statement_of(source, value)
     if not stands_alone(source, statement) or is_repeatable(source, value):
         return
     logits = next((n for n in NAMES if n not in words(source.text)), None)
@@ -198,7 +211,7 @@ def _picked_from(source: SourceFile, node: cst.BaseExpression) -> cst.Name | Non
         inner = read(source, node)
         if isinstance(node, cst.Subscript):
             node = node.value
-        elif inner is not None and inner.operands and inner.name in PICKING:
+        elif inner is not None and inner.operands and inner.name in PICKING and not inner.in_place:
             node = inner.operands[0]
         else:
             return None

@@ -8,7 +8,7 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, dotted, read
+from nanscope.fix.operation import Operation, dotted, imported, is_called, read
 from nanscope.fix.rewrites.scope import names_in
 from nanscope.fix.source_file import Edit, SourceFile
 
@@ -55,7 +55,7 @@ def _parameters(case: Case) -> Iterator[tuple[SourceFile, str, Operation]]:
 def _too_large(case: Case) -> Iterator[Candidate]:
     """Scaled by the width of the layer; or, as they are written, less."""
     drawn = list(_drawn(case))
-    scaled = [_kaiming(made) for made in drawn if made.form == "function"]
+    scaled = [_kaiming(made) for made in drawn if _can_be_scaled(made)]
     if scaled:
         yield Candidate(
             "kaiming_initialisation",
@@ -81,19 +81,49 @@ def _too_large(case: Case) -> Iterator[Candidate]:
 
 
 def _drawn(case: Case) -> Iterator[Operation]:
-    """`nn.init.normal_(w, std=3.0)` and `w.normal_(0, 3.0)`."""
+    """`nn.init.normal_(w, std=3.0)` and `w.normal_(0, 3.0)`, of weights."""
+    parameters = {name for _, name, _ in _parameters(case)} | {"weight"}
     for source in case.sources:
         for node in source.nodes():
             made = read(source, node) if isinstance(node, cst.Call) else None
             if made is not None and made.in_place and made.name in DRAWN and made.operands:
-                if isinstance(made.node.func, cst.Attribute):
+                name = dotted(made.operands[0]).removesuffix(".data").rpartition(".")[2]
+                of_weights = name in parameters or name in _names_of_parameters(source)
+                if (_is_init(made) or of_weights) and not name.endswith("bias"):
                     yield made
+
+
+def _is_init(made: Operation) -> bool:
+    """A function of torch.nn.init, by whatever name that module has."""
+    home, _, rest = dotted(made.node.func).partition(".")
+    full = f"{imported(made.source).get(home, home)}.{rest}"
+    return made.form == "function" and full.startswith("torch.nn.init.")
+
+
+def _names_of_parameters(source: SourceFile) -> set[str]:
+    """`p` of `for p in net.parameters():`"""
+    loops = (node for node in source.nodes() if isinstance(node, cst.For))
+    drawn = [
+        names_in(loop.target)
+        for loop in loops
+        if is_called(source, loop.iter, "parameters", "named_parameters")
+    ]
+    return set().union(*drawn)
+
+
+def _can_be_scaled(made: Operation) -> bool:
+    """A function with a home, and with a generator only by name."""
+    places = 5 if made.name == "trunc_normal" else 3
+    is_function = made.form == "function" and isinstance(made.node.func, cst.Attribute)
+    return is_function and len(made.operands) <= places
 
 
 def _kaiming(made: Operation) -> Edit:
     source = made.source
     home = source.code(made.node.func.value)
-    code = f"{home}.{DRAWN[made.name]}({source.code(made.operands[0])})"
+    generator = made.keywords.get("generator")
+    more = f", generator={source.code(generator)}" if generator is not None else ""
+    code = f"{home}.{DRAWN[made.name]}({source.code(made.operands[0])}{more})"
     return source.edit(made.node, code)
 
 
@@ -103,6 +133,6 @@ def _less(made: Operation, divisor: int) -> Iterator[Edit]:
     place, name = SPREADS[made.name]
     spread = made.argument(place, name)
     if isinstance(spread, cst.Float | cst.Integer):
-        yield made.source.edit(spread, written(float(spread.value) / divisor))
+        yield made.source.edit(spread, written(spread.evaluated_value / divisor))
     elif spread is None:
         yield from made.add_argument(f"{name}={written(1 / divisor)}")

@@ -9,6 +9,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.operation import alone, primary
+from nanscope.fix.rewrites.scope import may_run_twice
 
 NAMES = {"inv", "inverse", "cholesky", "solve", "logdet", "slogdet", "det", "eigh", "svd"}
 SPREAD = {"float64": ("1e-10", "1e-8", "1e-6"), "float32": ("1e-6", "1e-5")}
@@ -20,6 +21,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation is None or operation.name not in NAMES or not operation.operands:
         return
     matrix = operation.operands[0]
+    if not may_run_twice(case.source, matrix):
+        return
     inner = primary(case.source, matrix)
     jitter = JITTER.get(case.dtype, "1e-6")
     if case.cause == "degenerate_decomposition":

@@ -10,6 +10,7 @@ from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case, written
 from nanscope.fix.operation import primary, read
 from nanscope.fix.rewrites import binary, fused, precise
+from nanscope.fix.rewrites.scope import may_run_twice
 
 SLOPE_ENDS = {"float64": "5.57e-309", "float32": "2.94e-39"}  # from here on 1 / x is finite
 LOGARITHMS = {"log", "log2", "log10", "log1p", "xlogy"}
@@ -41,7 +42,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     ]
     yield clamps[0]
     # Where healthy values are smaller than the usual bound:
-    if _is_weighted_by(case, operand) and not operation.in_place:
+    weighted = _is_weighted_by(case, operand) and not operation.in_place
+    if weighted and may_run_twice(case.source, operand):
         inner = primary(case.source, operand)
         yield Candidate(
             "one_for_zero",

@@ -10,8 +10,8 @@ from nanscope.composites import MODULES
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, argument, dotted, primary, read
-from nanscope.fix.rewrites.reductions import divided
+from nanscope.fix.operation import Operation, argument, dotted, read
+from nanscope.fix.rewrites.reductions import counted_of, divided
 from nanscope.fix.source_file import SourceFile
 
 OVER_TARGETS = ("CrossEntropyLoss", "NLLLoss")
@@ -37,10 +37,13 @@ def propose(case: Case) -> Iterator[Candidate]:
     ignored = made.keywords.get("ignore_index")
     index = made.source.code(ignored) if ignored is not None else "-100"
     name = MODULES[made.name]
-    if made.name in OVER_TARGETS:
+    is_over_targets = made.name in OVER_TARGETS
+    counted = counted_of(source, *([] if is_over_targets else [values]), target)
+    if counted is None:
+        return
+    count = f"max({counted}.numel(), 1)"
+    if is_over_targets:
         count = f"({argument(source, target)} != {index}).sum().clamp(min=1)"
-    else:
-        count = f"max({primary(source, values)}.numel(), 1)"
     begin, end = source.whole_span(call)
     called = read(source, call)
     edits = [*made.add_argument('reduction="sum"'), *divided(called, count)]

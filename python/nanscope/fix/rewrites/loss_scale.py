@@ -9,6 +9,7 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.operation import Operation, append, dotted, read
+from nanscope.fix.rewrites.scope import nodes_in, scope_of
 from nanscope.fix.source_file import Edit
 
 LARGEST = "2.0**24"
@@ -25,7 +26,7 @@ def propose(case: Case) -> Iterator[Candidate]:
 def of_loss(case: Case) -> Iterator[Candidate]:
     """`loss * scale` overflowed: where the scale grows."""
     operation = case.operation
-    if operation is None or operation.name != "mul":
+    if operation is None or operation.name != "mul" or not _is_of_loss(operation):
         return
     tensors = {facts["name"] for facts in case.finding["inputs"]}
     for name in filter(None, map(dotted, operation.operands)):
@@ -34,11 +35,43 @@ def of_loss(case: Case) -> Iterator[Candidate]:
             yield _bounded(growths[0], name in tensors)
 
 
+def _is_of_loss(product: Operation) -> bool:
+    """A factor is called a loss, or the gradient of the product is taken, by name or at once."""
+    source, node = product.source, product.node
+    names = [dotted(operand).rpartition(".")[2].lower() for operand in product.operands]
+    if any("loss" in name for name in names):
+        return True
+    target = _target(source.parent(node))
+    return any(
+        one is node or (target and dotted(one) == target)
+        for call in nodes_in(source, scope_of(source, node))
+        if (made := read(source, call)) is not None and made.name in ("backward", "grad")
+        for one in made.operands[:1]
+    )
+
+
+def _target(node: cst.CSTNode | None) -> str:
+    return dotted(node.targets[0].target) if isinstance(node, cst.Assign) else ""
+
+
 def _products(case: Case) -> Iterator[Operation]:
-    for node in case.source.nodes():
-        made = read(case.source, node) if isinstance(node, cst.CSTNode) else None
+    """Others than the one that failed, and of the same names."""
+    source = case.source
+    for node in source.nodes():
+        made = read(source, node) if node is not case.node else None
         if made is not None and made.name == "mul" and len(made.operands) == 2:
-            yield made
+            if _home(made, case.node) is _home(made, node):
+                yield made
+
+
+def _home(made: Operation, node: cst.CSTNode) -> cst.CSTNode:
+    """Inside which the first factor stands for one thing: `self.scale` in all of its class."""
+    source, name = made.source, dotted(made.operands[0])
+    if "." not in name:
+        return scope_of(source, node)
+    classes = (p for p in source.parents(node) if isinstance(p, cst.ClassDef))
+    own = name.startswith("self.")
+    return next(classes, source.module) if own else source.module
 
 
 def _grows(made: Operation, name: str) -> bool:
@@ -46,9 +79,8 @@ def _grows(made: Operation, name: str) -> bool:
     target, factor = made.operands
     if dotted(target) != name or not isinstance(factor, cst.Integer | cst.Float):
         return False
-    parent = made.source.parent(made.node)
-    to_itself = isinstance(parent, cst.Assign) and dotted(parent.targets[0].target) == name
-    return (made.form == "augmented" or to_itself) and float(factor.value) > 1
+    to_itself = _target(made.source.parent(made.node)) == name
+    return (made.form == "augmented" or to_itself) and factor.evaluated_value > 1
 
 
 def _bounded(operation: Operation, is_tensor: bool) -> Candidate:

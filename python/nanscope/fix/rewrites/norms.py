@@ -8,7 +8,7 @@ import libcst as cst
 
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, argument, read
+from nanscope.fix.operation import Operation, argument, pure
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -43,10 +43,10 @@ def as_vector_norm(case: Case, operation: Operation) -> Iterator[Candidate]:
     source = case.source
     if operation.in_place or not _is_root(case, operation):
         return
-    total = read(source, operation.operands[0])
-    if total is None or total.name != "sum" or not total.operands:
+    total = pure(source, operation.operands[0], "sum")
+    if total is None or "dtype" in total.keywords:
         return
-    squares = read(source, total.operands[0])
+    squares = pure(source, total.operands[0], "square", "pow", "mul")
     vector = _squared(case, squares)
     if vector is None:
         return
@@ -69,7 +69,7 @@ def _is_root(case: Case, operation: Operation) -> bool:
 
 
 def _squared(case: Case, operation: Operation | None) -> cst.BaseExpression | None:
-    if operation is None or not operation.operands:
+    if operation is None:
         return None
     if operation.name == "square":
         return operation.operands[0]

@@ -9,9 +9,9 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate, Comparison
 from nanscope.fix.case import Case
 from nanscope.fix.imports import functional
-from nanscope.fix.operation import alone, argument, is_one, primary, read
+from nanscope.fix.operation import alone, argument, is_one, primary, pure, read
 from nanscope.fix.rewrites import division
-from nanscope.fix.rewrites.scope import inlined
+from nanscope.fix.rewrites.scope import inlined, may_run_twice
 from nanscope.fix.source_file import SourceFile
 
 OF_FIRST = {"log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"}
@@ -43,8 +43,8 @@ def precise(source: SourceFile, node: cst.BaseExpression) -> tuple[str, str, str
     spelled = " ".join(source.bare(node).split())
     if whole.name == "sub" and len(whole.operands) == 2:
         a, b = whole.operands
-        exponential = read(source, b if is_one(a) else a)
-        if exponential is None or exponential.name != "exp" or not exponential.operands:
+        exponential = pure(source, b if is_one(a) else a, "exp")
+        if exponential is None:
             return None
         code = f"torch.expm1({argument(source, exponential.operands[0])})"
         if is_one(a):
@@ -86,7 +86,7 @@ def of_overflow(case: Case) -> Iterator[Candidate]:
         return
     if total.name == "add" and any(is_one(o) for o in total.operands):
         yield _softplus(source, log_node, softplus, more)
-    elif total.name == "sub" and is_one(total.operands[1]):
+    elif total.name == "sub" and is_one(total.operands[1]) and may_run_twice(source, x):
         a, inner = source.code(x), primary(source, x)
         code = alone(source, log_node, f"{a} + torch.log(-torch.expm1(-{inner}))")
         yield _of_whole(

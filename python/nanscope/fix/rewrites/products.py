@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.operation import argument, primary, read
+from nanscope.fix.rewrites.scope import may_run_twice
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -26,6 +27,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     if zero is None:
         return
     mask, value = operation.operands[zero], operation.operands[1 - zero]
+    if not may_run_twice(source, mask):
+        return
     m, v = primary(source, mask), primary(source, value)
     parts = [m, f"{v}.masked_fill({m} == 0, 0.0)"]
     if zero == 1:

@@ -9,7 +9,8 @@ import libcst as cst
 from nanscope.fix.candidate import Candidate
 from nanscope.fix.case import Case
 from nanscope.fix.operation import LOOSE, Operation, alone, argument, primary
-from nanscope.fix.source_file import Edit
+from nanscope.fix.rewrites.scope import may_run_twice
+from nanscope.fix.source_file import Edit, SourceFile
 
 ELEMENTWISE = {
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
@@ -26,11 +27,22 @@ def propose(case: Case) -> Iterator[Candidate]:
     elif operation.name in ("cross_entropy", "nll_loss"):
         yield from _ignored(case, operation)
     elif operation.name in ELEMENTWISE and "reduction" not in operation.keywords:
-        inner = primary(case.source, operation.operands[0])
-        edits = operation.add_argument('reduction="sum"')
-        yield _sum_over_count([*edits, *divided(operation, f"max({inner}.numel(), 1)")])
+        yield from _elementwise(case, operation)
     elif operation.name == "mean":
         yield from _mean(case, operation)
+
+
+def _elementwise(case: Case, operation: Operation) -> Iterator[Candidate]:
+    counted = counted_of(case.source, operation.operands[0], operation.argument(1, "target"))
+    if counted is not None:
+        edits = operation.add_argument('reduction="sum"')
+        yield _sum_over_count([*edits, *divided(operation, f"max({counted}.numel(), 1)")])
+
+
+def counted_of(source: SourceFile, *nodes: cst.BaseExpression | None) -> str | None:
+    """The first of tensors of one shape that may be written down a second time."""
+    found = (primary(source, n) for n in nodes if n is not None and may_run_twice(source, n))
+    return next(found, None)
 
 
 def _unbiased(case: Case, operation: Operation) -> Iterator[Candidate]:
@@ -53,6 +65,8 @@ def _unbiased(case: Case, operation: Operation) -> Iterator[Candidate]:
 
 def _count(case: Case, operation: Operation) -> str | None:
     """How many elements go into one result, as one would write it."""
+    if not may_run_twice(case.source, operation.operands[0]):
+        return None
     inner = primary(case.source, operation.operands[0])
     dim = operation.argument(1, "dim")
     if dim is None:
@@ -66,7 +80,7 @@ def _ignored(case: Case, operation: Operation) -> Iterator[Candidate]:
     if {"reduction", "weight", "label_smoothing"} & set(operation.keywords):
         return
     target = operation.argument(1, "target")
-    if target is None or len(operation.operands) > 2:
+    if target is None or len(operation.operands) > 2 or not may_run_twice(case.source, target):
         return
     ignored = operation.keywords.get("ignore_index")
     index = case.source.code(ignored) if ignored is not None else "-100"
@@ -90,7 +104,7 @@ def _mean(case: Case, operation: Operation) -> Iterator[Candidate]:
     rest = [a for a in operation.node.args]
     if operation.form == "function":
         rest = rest[1:]
-    if operation.in_place:
+    if operation.in_place or not may_run_twice(source, operation.operands[0]):
         return
     count = f"{inner}.numel()"
     if rest:

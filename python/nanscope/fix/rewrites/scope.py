@@ -12,6 +12,8 @@ from nanscope.fix.operation import Operation, read
 from nanscope.fix.source_file import Edit, SourceFile, apply
 
 SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.Module)
+BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
+REPEATING = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 PICKING = {
     "contiguous", "flatten", "gather", "index_select", "masked_select", "narrow", "permute",
     "reshape", "select", "squeeze", "t", "take_along_dim", "transpose", "unsqueeze", "view",
@@ -20,6 +22,15 @@ REPEATABLE = PICKING | {
     "abs", "arange", "clamp", "detach", "div", "exp", "expm1", "float", "len", "log", "log1p",
     "long", "mean", "mul", "neg", "pow", "relu", "sigmoid", "size", "softmax", "sqrt", "square",
     "sub", "sum", "tanh",
+}  # fmt: skip
+# Not to be moved to another place, but harmless if they are done twice at the same one.
+WITHOUT_EFFECT = REPEATABLE | {
+    "add", "all", "amax", "amin", "any", "bmm", "cat", "cdist", "corrcoef", "cos", "cov",
+    "cumsum", "diag", "diag_embed", "diagonal", "double", "einsum", "expand", "eye", "half",
+    "isfinite", "isneginf", "logsumexp", "masked_fill", "matmul", "max", "maximum", "min",
+    "minimum", "mm", "norm", "numel", "ones", "ones_like", "outer", "prod", "repeat", "rsqrt",
+    "sign", "sin", "stack", "std", "to", "tril", "triu", "type_as", "var", "vector_norm",
+    "where", "zeros", "zeros_like",
 }  # fmt: skip
 OPTIMIZERS = {
     "SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "ASGD",
@@ -63,7 +74,7 @@ def assigned(source: SourceFile, name: str, near: cst.CSTNode) -> cst.BaseExpres
     since = source.span(only)[0]
     used = names_in(only.value)
     changed = any(used & names and since <= source.span(n)[0] < place for names, n in bindings)
-    return None if changed else only.value
+    return only.value if not changed and _reaches(source, only, used, near) else None
 
 
 def last_binding(
@@ -75,23 +86,65 @@ def last_binding(
     before = [n for n in given if source.span(n)[1] <= place]
     if not before or not isinstance(before[-1], cst.Assign):
         return None
-    return statement_of(source, before[-1])
+    last = before[-1]
+    bare = any(name in _bare_names(each.target) for each in last.targets)
+    return statement_of(source, last) if bare and _reaches(source, last, {name}, near) else None
+
+
+def _bare_names(target: cst.BaseExpression) -> set[str]:
+    """`a`, `a, b`; not `a.b` nor `a[0]`."""
+    if isinstance(target, cst.Name):
+        return {target.value}
+    if isinstance(target, cst.Tuple | cst.List):
+        return set().union(*(_bare_names(element.value) for element in target.elements))
+    return set()
+
+
+def _reaches(source: SourceFile, given: cst.Assign, names: set[str], near: cst.CSTNode) -> bool:
+    """The assignment is always made before `near`, in no context that has ended by then; and no
+    loop or comprehension around `near` alone gives another value to one of the names.
+    """
+    block = next((p for p in source.parents(given) if isinstance(p, BLOCKS)), source.module)
+    for parent in source.parents(near):
+        if parent is block:
+            return True
+        if isinstance(parent, REPEATING) and any(n & names for n, _ in _bindings(source, parent)):
+            return False
+    return False
+
+
+def is_bound_between(
+    source: SourceFile, name: str, begin: int, end: int, near: cst.CSTNode
+) -> bool:
+    """Of two places in the scope of `near`."""
+    bindings = _bindings(source, scope_of(source, near))
+    return any(name in names and begin <= source.span(n)[0] < end for names, n in bindings)
 
 
 def _bindings(source: SourceFile, scope: cst.CSTNode) -> Iterator[tuple[set[str], cst.CSTNode]]:
-    """Names that are given another value, and where; also by a method in place."""
+    """Names that are given another value, and where; also by an operation in place."""
     for node in nodes_in(source, scope):
         match node:
             case cst.Assign():
                 for each in node.targets:
                     yield names_in(each.target), node
-            case cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For():
+            case cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For() | cst.CompFor():
                 yield names_in(node.target), node
-            case cst.AsName():
+            case cst.AsName() | cst.Param() | cst.FunctionDef() | cst.ClassDef():
                 yield names_in(node.name), node
-            case cst.Call(func=cst.Attribute(value=cst.Name(value=name), attr=method)):
-                if method.value.endswith("_") and not method.value.endswith("__"):
-                    yield {name}, node
+            case cst.Call():
+                for changed in _changed_by(read(source, node)):
+                    yield names_in(changed), node
+
+
+def _changed_by(called: Operation | None) -> list[cst.BaseExpression]:
+    """`x` of `x.mul_(2)`, `torch.relu_(x)`, `F.relu(x, inplace=True)`, `torch.exp(y, out=x)`."""
+    if called is None:
+        return []
+    option = called.keywords.get("inplace")
+    asked = option is not None and not (isinstance(option, cst.Name) and option.value == "False")
+    changed = called.operands[:1] if called.in_place or asked else []
+    return [*changed, *(value for key, value in called.keywords.items() if key == "out")]
 
 
 def value_of(
@@ -108,11 +161,22 @@ def value_of(
 
 def is_repeatable(source: SourceFile, node: cst.CSTNode) -> bool:
     """All that it calls are operations that cost little and leave nothing behind: no module."""
+    return _calls_only(source, node, REPEATABLE)
+
+
+def may_run_twice(source: SourceFile, node: cst.CSTNode) -> bool:
+    """In one statement; a module may not: it may draw, count or cost much."""
+    return _calls_only(source, node, WITHOUT_EFFECT)
+
+
+def _calls_only(source: SourceFile, node: cst.CSTNode, names: set[str]) -> bool:
     todo = [node]
     while todo:
         one = todo.pop()
         called = read(source, one) if isinstance(one, cst.Call) else None
-        if isinstance(one, cst.Call) and (called is None or called.name not in REPEATABLE):
+        if isinstance(one, cst.Call) and (called is None or called.name not in names):
+            return False
+        if _changed_by(called):
             return False
         todo += one.children
     return True

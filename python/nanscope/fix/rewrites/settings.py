@@ -18,7 +18,7 @@ def number(case: Case, source: SourceFile, node: cst.BaseExpression | None):
     `lr`, `args.lr`, `cfg["lr"]`.
     """
     if isinstance(node, NUMBER):
-        return source, node, float(node.value)
+        return source, node, float(node.evaluated_value)
     return named(case, _name(node))
 
 
@@ -28,7 +28,7 @@ def named(case: Case, name: str):
     if len(found) != 1:
         return None
     (source, node) = found[0]
-    return source, node, float(node.value)
+    return source, node, float(node.evaluated_value)
 
 
 def _name(node: cst.BaseExpression | None) -> str:

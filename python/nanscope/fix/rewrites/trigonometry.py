@@ -12,8 +12,9 @@ from nanscope.fix.operation import read
 from nanscope.fix.source_file import Edit
 
 EDGE = {"float64": "1e-12", "float32": "1e-7", "float16": "1e-3", "bfloat16": "1e-2"}
-# 1 less this is the number before 1: no value inside the domain is moved.
-LAST = {"float64": "1e-16", "float32": "6e-8", "float16": "5e-4", "bfloat16": "4e-3"}
+# 1 less this is the number before 1, and 1 and this the number behind it: no value inside the
+# domain is moved.
+LAST = {"float64": "1.2e-16", "float32": "6e-8", "float16": "5e-4", "bfloat16": "4e-3"}
 SAME = {"arccos": "acos", "arcsin": "asin", "arctanh": "atanh", "arccosh": "acosh"}
 
 
