@@ -83,3 +83,14 @@ def first(folder: Path, marked: str, cause: str, *inputs: dict, **more) -> str:
     for source in instrument.measuring(case, best).values():
         compile(source.data, source.path, "exec")
     return patched(case, best)
+
+
+HEAD = "import torch\nimport torch.nn.functional as F\n"
+SIZES = tensor("other", mean=0.4)  # of a divisor that counts nothing
+
+
+def body(folder: Path, line: str, cause: str, *inputs: dict, **more) -> str:
+    """The best patch of code behind the imports."""
+    text = first(folder, HEAD + line, cause, *inputs, **more)
+    assert text.startswith(HEAD)
+    return text.removeprefix(HEAD)
