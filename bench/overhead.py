@@ -27,8 +27,8 @@ import rivals
 import torch
 import workloads
 
-from nanscope.attach import attach
-from nanscope.settings import Settings
+from nanscope.moments.attach import attach
+from nanscope.run.settings import Settings
 
 MOST_SAMPLES = 60
 THRICE = ("nanscope",) * 3

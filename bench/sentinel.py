@@ -22,9 +22,9 @@ from pathlib import Path
 import torch
 import workloads
 
-from nanscope.attach import attach_sentinel
+from nanscope.moments.attach import attach_sentinel
+from nanscope.run.settings import Settings
 from nanscope.sentinel.looks import Sentinel
-from nanscope.settings import Settings
 
 ROUND = 8  # steps: what is behind a step is looked at once in so many
 STEPS_AFTER = 3  # in which the memory is copied

@@ -41,16 +41,24 @@ if(binding_sources)
   install(FILES "${PROJECT_BINARY_DIR}/_core.pyi" DESTINATION nanscope COMPONENT nanscope)
 endif()
 
-file(GLOB adapter_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/adapters/torch/*.cc")
+file(GLOB_RECURSE adapter_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/adapters/torch/*.cc")
+list(FILTER adapter_sources EXCLUDE REGEX "_test\\.cc$")
 if(adapter_sources)
   add_python_module(_torch ${adapter_sources})
   # The trampolines find a Hook's members by their offsets, which g++ knows for any class.
   target_compile_options(_torch PRIVATE -O2 -Wno-invalid-offsetof)
   target_compile_definitions(_torch PRIVATE NDEBUG)
   target_link_libraries(_torch PRIVATE nanscope_torch nanscope_fmt)
+  # Torch's headers are most of what a file of ours compiles. frames.cc takes Python.h in another way.
+  target_precompile_headers(_torch PRIVATE <ATen/core/Tensor.h> <ATen/core/dispatch/Dispatcher.h>
+    <torch/csrc/autograd/function.h> <nanobind/nanobind.h> <nanobind/stl/string.h> <nanobind/stl/vector.h>)
+  set_source_files_properties(
+    "${PROJECT_SOURCE_DIR}/adapters/torch/program/frames.cc"
+    "${PROJECT_SOURCE_DIR}/adapters/torch/interpose/trampoline.cc"
+    PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
   # The ABI classes of the kernels, read from torch's own headers.
-  set(rows_generator "${PROJECT_SOURCE_DIR}/adapters/torch/generate_rows.py")
+  set(rows_generator "${PROJECT_SOURCE_DIR}/adapters/torch/interpose/generate_rows.py")
   file(GLOB has_rows_generator CONFIGURE_DEPENDS "${rows_generator}")
   if(has_rows_generator)
     set(rows "${PROJECT_BINARY_DIR}/generated/rows.inc")

@@ -12,6 +12,7 @@ ROOMS = [
     "base",
     "scan",
     "watch",
+    "records",
     "origin",
     "capture",
     "diagnose",
@@ -30,8 +31,8 @@ def complaint(path: Path, header: str) -> str | None:
     """Why the file at this path (from the project's root) may not include this header, or None."""
     top = path.parts[0]
     if PYTHON_INTERNALS.search(header):
-        if path.as_posix() != "adapters/torch/frames.cc":
-            return "only adapters/torch/frames.cc knows CPython's internals"
+        if path.as_posix() != "adapters/torch/program/frames.cc":
+            return "only adapters/torch/program/frames.cc knows CPython's internals"
     if TORCH.match(header):
         if path.parts[:2] != ("adapters", "torch"):
             return "only adapters/torch knows torch"
@@ -50,7 +51,7 @@ def complaint(path: Path, header: str) -> str | None:
 
 def check(root: Path) -> list[str]:
     problems = []
-    for folder in ("include", "src", "adapters", "bench", "tests"):
+    for folder in ("src", "adapters", "bench", "tests"):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix not in {".h", ".cc", ".inc"}:
                 continue

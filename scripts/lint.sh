@@ -9,7 +9,7 @@ echo "include rule"
 .venv/bin/python scripts/check_includes.py || status=1
 
 echo "clang-format"
-find include src adapters bench tests \( -name '*.h' -o -name '*.cc' \) -print0 |
+find src adapters bench tests \( -name '*.h' -o -name '*.cc' \) -print0 |
   xargs -0 clang-format-14 --dry-run -Werror || status=1
 
 echo "ruff"
@@ -19,7 +19,7 @@ echo "ruff"
 # checked here too. A file that passed is looked at again when it or any header has changed.
 echo "clang-tidy"
 mkdir -p build/tidy
-newest=$(find src include .clang-tidy \( -name '*.h' -o -name .clang-tidy \) -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+newest=$(find src .clang-tidy \( -name '*.h' -o -name .clang-tidy \) -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 tidy() {
   local passed=build/tidy/${1//\//.}
   [ "$passed" -nt "$1" ] && [ "$passed" -nt "$newest" ] && return

@@ -4,55 +4,55 @@ from nanscope.errors import CheckFailed, ChildStop, NonFiniteError, Stop, Unread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nanscope.batches import BatchSearch as BatchSearch
-    from nanscope.batches import find_first_bad_batch as find_first_bad_batch
-    from nanscope.block import WatchBlock as WatchBlock
-    from nanscope.block import watch as watch
-    from nanscope.checking import check as check
-    from nanscope.checkpoints import CheckpointSearch as CheckpointSearch
-    from nanscope.checkpoints import bisect_checkpoints as bisect_checkpoints
+    from nanscope.api.batches import BatchSearch as BatchSearch
+    from nanscope.api.batches import find_first_bad_batch as find_first_bad_batch
+    from nanscope.api.check import check as check
+    from nanscope.api.checkpoints import CheckpointSearch as CheckpointSearch
+    from nanscope.api.checkpoints import bisect_checkpoints as bisect_checkpoints
+    from nanscope.api.forward_hooks import ForwardHooks as ForwardHooks
+    from nanscope.api.forward_hooks import ModuleFinding as ModuleFinding
+    from nanscope.api.forward_hooks import forward_hooks as forward_hooks
+    from nanscope.api.parameters import ParameterRow as ParameterRow
+    from nanscope.api.parameters import ParameterTable as ParameterTable
+    from nanscope.api.parameters import check_gradients as check_gradients
+    from nanscope.api.parameters import check_optimizer as check_optimizer
+    from nanscope.api.parameters import check_weights as check_weights
+    from nanscope.api.samples import SampleSearch as SampleSearch
+    from nanscope.api.samples import bisect_samples as bisect_samples
+    from nanscope.api.statistics import Stats as Stats
+    from nanscope.api.statistics import stats as stats
+    from nanscope.api.watch import WatchBlock as WatchBlock
+    from nanscope.api.watch import watch as watch
     from nanscope.findings import Finding as Finding
-    from nanscope.hooks import ForwardHooks as ForwardHooks
-    from nanscope.hooks import ModuleFinding as ModuleFinding
-    from nanscope.hooks import forward_hooks as forward_hooks
-    from nanscope.numpy_watch import NumpyErrors as NumpyErrors
-    from nanscope.numpy_watch import numpy_errors as numpy_errors
-    from nanscope.parameters import ParameterRow as ParameterRow
-    from nanscope.parameters import ParameterTable as ParameterTable
-    from nanscope.parameters import check_gradients as check_gradients
-    from nanscope.parameters import check_optimizer as check_optimizer
-    from nanscope.parameters import check_weights as check_weights
-    from nanscope.samples import SampleSearch as SampleSearch
-    from nanscope.samples import bisect_samples as bisect_samples
-    from nanscope.statistics import Stats as Stats
-    from nanscope.statistics import stats as stats
+    from nanscope.numpy.watch import NumpyErrors as NumpyErrors
+    from nanscope.numpy.watch import numpy_errors as numpy_errors
 
     __version__: str
 
 # Where each name is: loaded when it is first asked for, so that `import nanscope` costs nothing.
 _HOME = {
-    "watch": "block",
-    "WatchBlock": "block",
-    "check": "checking",
-    "check_gradients": "parameters",
-    "check_optimizer": "parameters",
-    "check_weights": "parameters",
-    "ParameterRow": "parameters",
-    "find_first_bad_batch": "batches",
-    "BatchSearch": "batches",
-    "bisect_samples": "samples",
-    "SampleSearch": "samples",
-    "bisect_checkpoints": "checkpoints",
-    "CheckpointSearch": "checkpoints",
+    "watch": "api.watch",
+    "WatchBlock": "api.watch",
+    "check": "api.check",
+    "check_gradients": "api.parameters",
+    "check_optimizer": "api.parameters",
+    "check_weights": "api.parameters",
+    "ParameterRow": "api.parameters",
+    "find_first_bad_batch": "api.batches",
+    "BatchSearch": "api.batches",
+    "bisect_samples": "api.samples",
+    "SampleSearch": "api.samples",
+    "bisect_checkpoints": "api.checkpoints",
+    "CheckpointSearch": "api.checkpoints",
     "Finding": "findings",
-    "numpy_errors": "numpy_watch",
-    "NumpyErrors": "numpy_watch",
-    "forward_hooks": "hooks",
-    "ForwardHooks": "hooks",
-    "ModuleFinding": "hooks",
-    "ParameterTable": "parameters",
-    "stats": "statistics",
-    "Stats": "statistics",
+    "numpy_errors": "numpy.watch",
+    "NumpyErrors": "numpy.watch",
+    "forward_hooks": "api.forward_hooks",
+    "ForwardHooks": "api.forward_hooks",
+    "ModuleFinding": "api.forward_hooks",
+    "ParameterTable": "api.parameters",
+    "stats": "api.statistics",
+    "Stats": "api.statistics",
 }
 
 __all__ = ["CheckFailed", "ChildStop", "NonFiniteError", "Stop", "Unreadable", *_HOME]

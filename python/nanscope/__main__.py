@@ -26,15 +26,15 @@ def main() -> int:
 
     outcome = _core.command_line(sys.argv, terminal(_core.Terminal()))
     if outcome.run is not None:
-        from nanscope import run
+        from nanscope.run import verb
 
-        return run.carry_out(outcome.run)
+        return verb.carry_out(outcome.run)
     if outcome.fix is not None:
-        from nanscope.fix import command
+        from nanscope.fix.verb import command
 
         return command.carry_out(outcome.fix)
     if outcome.doctor:
-        from nanscope import doctor
+        from nanscope.run import doctor
 
         return doctor.carry_out()
     return show(outcome)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nanscope.api.statistics import Stats
     from nanscope.findings import Finding
-    from nanscope.statistics import Stats
 
 
 class NonFiniteError(ArithmeticError):

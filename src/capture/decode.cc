@@ -13,7 +13,7 @@
 #include "capture/encode.h"
 #include "capture/fields.h"
 #include "capture/utf8.h"
-#include "capture/words.h"
+#include "records/words.h"
 
 namespace nanscope {
 namespace {

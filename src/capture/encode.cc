@@ -10,7 +10,7 @@
 #include "capture/format.h"
 #include "capture/secrets.h"
 #include "capture/utf8.h"
-#include "capture/words.h"
+#include "records/words.h"
 
 namespace nanscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope {
 

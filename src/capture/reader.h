@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope {
 

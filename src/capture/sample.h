@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope::sample {
 

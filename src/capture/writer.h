@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "capture/format.h"
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope {
 

@@ -193,7 +193,7 @@ TEST(Phrase, NumbersAsAPersonReadsThem) {
   EXPECT_EQ(byte_count(999), "999 B");
   EXPECT_EQ(byte_count(1234), "1.2 kB");
   EXPECT_EQ(byte_count(52'000'000), "52 MB");
-  EXPECT_EQ(quoted("a  +\n   b"), "`a + b`");
+  EXPECT_EQ(in_backticks("a  +\n   b"), "`a + b`");
 }
 
 }  // namespace

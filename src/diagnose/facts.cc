@@ -117,7 +117,8 @@ Operand Facts::operand_of(const TensorFacts& tensor, std::string_view argument,
   std::string_view schema_name = tensor.argument;
   if (schema_name.starts_with("saved ")) schema_name.remove_prefix(6);
   const bool unnamed = tensor.name.empty() || tensor.name == argument || tensor.name == schema_name;
-  return {unnamed ? std::string(description) : quoted(tensor.name), &tensor, values_of(tensor)};
+  return {unnamed ? std::string(description) : in_backticks(tensor.name), &tensor,
+          values_of(tensor)};
 }
 
 std::optional<Operand> Facts::operand(std::string_view argument, std::size_t position,
@@ -193,8 +194,8 @@ std::optional<Operand> kept_by(const Maker& maker, std::string_view name) {
   for (const TensorFacts& tensor : maker.tensors)
     if (tensor.argument == fmt::format("saved {}", name))
       return Operand{
-          tensor.name.empty() || tensor.name == name ? std::string() : quoted(tensor.name), &tensor,
-          values_of(tensor)};
+          tensor.name.empty() || tensor.name == name ? std::string() : in_backticks(tensor.name),
+          &tensor, values_of(tensor)};
   return std::nullopt;
 }
 
@@ -234,7 +235,7 @@ std::string Facts::at() const {
 std::string Facts::value() const { return number(origin().value); }
 
 std::string Facts::expression() const {
-  return origin().site.code.empty() ? origin().op : quoted(origin().site.code);
+  return origin().site.code.empty() ? origin().op : in_backticks(origin().site.code);
 }
 
 std::string is_zero_here(const Facts& facts, const Operand& operand) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope::diagnosis {
 

@@ -10,7 +10,7 @@ namespace nanscope::diagnosis {
 namespace {
 
 std::string sentence_of(const Forewarning& w) {
-  const std::string name = quoted(w.name);
+  const std::string name = in_backticks(w.name);
   if (w.id == "eps_underflow")
     return fmt::format("The guard {} in {} is rounded to 0 in {}: it guards nothing.",
                        number(w.value), name, w.dtype);

@@ -79,13 +79,13 @@ std::string difference(const Facts& facts, const Maker& maker, const std::string
     const std::string why = value ? saturated(behind, *value) : std::string();
     if (!why.empty())
       return fmt::format("{} is 0 because {}{} is exactly {}: {} {}", name,
-                         quoted(behind.site.code), place_of(facts, behind.site), number(*value),
-                         forward_of(behind), why);
+                         in_backticks(behind.site.code), place_of(facts, behind.site),
+                         number(*value), forward_of(behind), why);
   }
   const auto operand = facts.operand(deciding_argument(facts), 0, "");
   if (!operand || operand->is_zero() != Proof::kYes) return {};
   return fmt::format("{} is 0 because both sides of {}{} are equal there", name,
-                     quoted(maker.site.code), place_of(facts, maker.site));
+                     in_backticks(maker.site.code), place_of(facts, maker.site));
 }
 
 std::string product(const Facts& facts, const Maker& maker, const std::string& name) {
@@ -93,7 +93,7 @@ std::string product(const Facts& facts, const Maker& maker, const std::string& n
     const auto factor = kept_by(maker, side);
     if (factor && factor->value() == 0.0 && !factor->name.empty())
       return fmt::format("{} is 0 because {} is 0{}, and {}{} multiplies by it", name, factor->name,
-                         facts.at(), quoted(maker.site.code), place_of(facts, maker.site));
+                         facts.at(), in_backticks(maker.site.code), place_of(facts, maker.site));
   }
   return {};
 }
@@ -131,8 +131,8 @@ std::string lineage(const Facts& facts) {
   if (function == "mul") why = product(facts, *maker, name);
   if (!why.empty()) return why;
   // The expression says it already.
-  if (name == "it" || name == quoted(maker->site.code)) return {};
-  return fmt::format("{} was made by {}{}", name, quoted(maker->site.code),
+  if (name == "it" || name == in_backticks(maker->site.code)) return {};
+  return fmt::format("{} was made by {}{}", name, in_backticks(maker->site.code),
                      place_of(facts, maker->site));
 }
 

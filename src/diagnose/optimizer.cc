@@ -20,7 +20,7 @@ std::string eps_here(const Facts& facts) {
 // Of whom the update is.
 std::string target(const Facts& facts) {
   const std::optional<Harm>& harm = facts.finding().harm;
-  return harm && harm->name ? " of " + quoted(*harm->name) : std::string();
+  return harm && harm->name ? " of " + in_backticks(*harm->name) : std::string();
 }
 
 // The divisor stays inside a fused kernel; eps and the moments tell.

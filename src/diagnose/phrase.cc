@@ -44,7 +44,7 @@ std::string bracketed(const std::vector<std::int64_t>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
-std::string quoted(std::string_view code) {
+std::string in_backticks(std::string_view code) {
   constexpr std::size_t kMostBytes = 60;
   std::string line;
   for (const char c : code) {

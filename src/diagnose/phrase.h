@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope {
 
@@ -17,7 +17,7 @@ namespace nanscope {
                                  std::string_view noun);   // 1 element, 3 elements
 [[nodiscard]] std::string byte_count(std::int64_t bytes);  // 512 B, 1.2 GB
 [[nodiscard]] std::string bracketed(const std::vector<std::int64_t>& numbers);  // [2, 5]
-[[nodiscard]] std::string quoted(std::string_view code);  // `p`, on one line, not too long
+[[nodiscard]] std::string in_backticks(std::string_view code);  // `p`, on one line, not too long
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view separator);
 // 3 of 64 elements: 2 nan, 1 -inf
 [[nodiscard]] std::string bad_elements(const Origin& origin);

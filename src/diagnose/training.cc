@@ -138,9 +138,9 @@ void initialisation(const Facts& facts, Opinions& opinions) {
          "bad_initialisation",
          fmt::format("{} is 0 everywhere before the first update: it was never "
                      "initialised, and {} divides by its length.",
-                     quoted(zeros->name), facts.expression()),
+                     in_backticks(zeros->name), facts.expression()),
          {fmt::format("all {} of {} are 0 at step 0", plural(zeros->statistics.numel, "element"),
-                      quoted(zeros->name))},
+                      in_backticks(zeros->name))},
          kHowItShows});
     return;
   }
@@ -159,7 +159,7 @@ void initialisation(const Facts& facts, Opinions& opinions) {
   if (growth) evidence.push_back(through_layers(finding, false));
   if (extreme != nullptr)
     evidence.push_back(fmt::format("{} reaches from {} to {} before the first update",
-                                   quoted(extreme->name), number(*extreme->statistics.min),
+                                   in_backticks(extreme->name), number(*extreme->statistics.min),
                                    number(*extreme->statistics.max)));
   opinions.push_back(
       {Opinion::Stand::kLikely, "bad_initialisation",
@@ -168,7 +168,7 @@ void initialisation(const Facts& facts, Opinions& opinions) {
                             growth->per_step, growth->steps, facts.expression())
               : fmt::format("Before the first update {} holds weights far too large, and {} "
                             "overflows.",
-                            quoted(extreme->name), facts.expression()),
+                            in_backticks(extreme->name), facts.expression()),
        evidence, kHowItShows});
 }
 

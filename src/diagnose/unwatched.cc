@@ -25,7 +25,7 @@ void unwatched(const Facts& facts, Opinions& opinions) {
     evidence.push_back(fmt::format("{} is the next watched operation, and reads {}",
                                    finding.origin.op, facts.value()));
   const std::string what =
-      finding.inputs.empty() ? facts.expression() : quoted(finding.inputs[0].name);
+      finding.inputs.empty() ? facts.expression() : in_backticks(finding.inputs[0].name);
   opinions.push_back({Opinion::Stand::kLikely, "unwatched_kernel",
                       fmt::format("A kernel that could not be watched made it: no watched "
                                   "operation wrote the {} in {}.",

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/records.h"
+#include "records/capture.h"
 #include "report/paint.h"
 
 namespace nanscope::report {

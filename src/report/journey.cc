@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "capture/words.h"
 #include "diagnose/phrase.h"
+#include "records/words.h"
 #include "report/unicode.h"
 
 namespace nanscope::report {
@@ -34,7 +34,9 @@ Role role_of(OriginKind kind) {
   }
 }
 
-std::string code_of(const Site& site) { return site.code.empty() ? "" : safe(quoted(site.code)); }
+std::string code_of(const Site& site) {
+  return site.code.empty() ? "" : safe(in_backticks(site.code));
+}
 
 Stop first_stop(const Origin& origin) {
   return {role_of(origin.kind), std::string(word_of(origin.kind)), place_text(origin.site),
@@ -105,7 +107,7 @@ std::string place_text(const Site& site) {
 }
 
 std::string harm_text(const Harm& harm) {
-  const std::string name = harm.name ? quoted(safe(*harm.name)) : "";
+  const std::string name = harm.name ? in_backticks(safe(*harm.name)) : "";
   const auto of = [&](std::string_view known, std::string_view unknown) {
     return harm.name ? fmt::format("{} {}", known, name) : std::string(unknown);
   };

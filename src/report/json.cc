@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "capture/secrets.h"
-#include "capture/words.h"
 #include "diagnose/cause.h"
+#include "records/words.h"
 #include "report/summary.h"
 
 namespace nanscope {

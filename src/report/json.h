@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "capture/records.h"
+#include "records/capture.h"
 #include "report/patch.h"
 
 namespace nanscope {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope {
 

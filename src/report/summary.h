@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "capture/records.h"
+#include "records/capture.h"
 
 namespace nanscope {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/records.h"
+#include "records/capture.h"
 #include "report/paint.h"
 
 namespace nanscope::report {

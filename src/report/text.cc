@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/words.h"
 #include "diagnose/cause.h"
 #include "diagnose/phrase.h"
+#include "records/words.h"
 #include "report/excerpt.h"
 #include "report/journey.h"
 #include "report/paint.h"
@@ -208,7 +208,7 @@ void input_statistics(const Finding& finding, Page& page) {
   for (const TensorFacts& tensor : shown)
     if (!tensor.remark.empty()) {
       const std::string& name = tensor.name.empty() ? tensor.argument : tensor.name;
-      page.prose(2, fmt::format("{}: {}", quoted(name), tensor.remark), 2);
+      page.prose(2, fmt::format("{}: {}", in_backticks(name), tensor.remark), 2);
     }
   std::vector<std::string> scalars;
   for (const ScalarFact& scalar : finding.scalars)

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "capture/records.h"
+#include "records/capture.h"
 #include "report/patch.h"
 
 namespace nanscope {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nanscope.fix import instrument, propose
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
+from nanscope.fix.patch import instrument, propose
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
 
 NAME = "train.py"
 

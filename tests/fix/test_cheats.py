@@ -7,12 +7,12 @@ import os
 import pytest
 from proposing import NAME
 
-from nanscope.fix import instrument
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.runs import Runner
-from nanscope.fix.source_file import Edit
-from nanscope.fix.verify import judge
+from nanscope.fix.patch import instrument
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.source_file import Edit
+from nanscope.fix.run.runs import Runner
+from nanscope.fix.run.verify import judge
 
 pytestmark = pytest.mark.slow
 

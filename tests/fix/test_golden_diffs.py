@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from nanscope import _core
-from nanscope.fix import instrument, propose
-from nanscope.fix.case import Case
-from nanscope.fix.diff import unified
+from nanscope.fix.patch import instrument, propose
+from nanscope.fix.patch.case import Case
+from nanscope.fix.verb.diff import unified
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "tests" / "golden" / "fixes"

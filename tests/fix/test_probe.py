@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import torch.utils.checkpoint
 
-from nanscope.fix.probe import NEARLY, Place, Probe
+from nanscope.fix.run.probe import NEARLY, Place, Probe
 
 
 def seen(original, patched, *values, widens: bool = False) -> Place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from proposing import HEAD, SIZES, body, case_of, first, patched, proposals, tensor
 
-from nanscope.fix import instrument, propose
+from nanscope.fix.patch import instrument, propose
 
 # -------------------------------------------------------------------------- division
 COUNTS = tensor("other", max=2.0, mean=1.0)

@@ -7,7 +7,7 @@ import math
 import pytest
 from proposing import HEAD, body, case_of, patched, proposals, tensor
 
-from nanscope.fix import propose
+from nanscope.fix.patch import propose
 from nanscope.fix.rewrites import trigonometry
 
 

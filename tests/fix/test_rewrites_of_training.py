@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from proposing import HEAD, SIZES, body, case_of, patched, proposals, tensor
 
-from nanscope.fix import propose
+from nanscope.fix.patch import propose
 
 
 # -------------------------------------------------------------------------- data, training

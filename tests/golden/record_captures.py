@@ -42,11 +42,11 @@ RUN = """
 import os, socket, sys
 os.environ["OMP_NUM_THREADS"] = "1"
 socket.gethostname = lambda: "node7"
-from nanscope import run
+from nanscope.run import process
 class Os:
     getpid = staticmethod(lambda: 4242)
     __getattr__ = lambda self, name: getattr(os, name)
-run.os = Os()
+process.os = Os()
 from nanscope.__main__ import main
 sys.argv = ["nanscope", "run", "-q", "-f", "-o", *sys.argv[1:]]
 sys.exit(main())

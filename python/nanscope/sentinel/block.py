@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from nanscope.ending import REAL_EXIT, Ending
 from nanscope.errors import NonFiniteError
 from nanscope.findings import Finding
+from nanscope.run.ending import REAL_EXIT, Ending
 from nanscope.sentinel.end import suspicion
 from nanscope.sentinel.looks import Sentinel
 
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from nanscope.block import WatchBlock
-    from nanscope.held import Raised
+    from nanscope.api.watch import WatchBlock
+    from nanscope.moments.held import Raised
     from nanscope.sentinel.answers import Answer
 
 

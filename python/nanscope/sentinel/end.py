@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from nanscope.ending import Ending
-    from nanscope.held import Raised
+    from nanscope.moments.held import Raised
+    from nanscope.run.ending import Ending
 
 
 def suspicion(

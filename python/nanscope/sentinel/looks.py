@@ -8,8 +8,8 @@ import sys
 import time
 from typing import Protocol
 
-from nanscope.ending import REAL_EXIT, say
-from nanscope.progress import Progress
+from nanscope.run.ending import REAL_EXIT, say
+from nanscope.run.progress import Progress
 from nanscope.sentinel import answers
 from nanscope.sentinel.connections import Connections
 from nanscope.sentinel.obstacles import resident_bytes, why_no_snapshot

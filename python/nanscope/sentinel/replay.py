@@ -7,9 +7,11 @@ import shutil
 import tempfile
 from typing import NoReturn
 
-from nanscope import _core, expression, held, modules, names
-from nanscope.ending import REAL_EXIT
+from nanscope import _core
+from nanscope.moments import held
+from nanscope.run.ending import REAL_EXIT
 from nanscope.sentinel import answers, files
+from nanscope.telling import expression, modules, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 
-from nanscope import _core, held
-from nanscope.ending import Ending
+from nanscope import _core
+from nanscope.moments import held
+from nanscope.run.ending import Ending
+from nanscope.run.stopping import STOPPED, Stopping, sentence_of
 from nanscope.sentinel.end import suspicion
 from nanscope.sentinel.looks import Sentinel
-from nanscope.stopping import STOPPED, Stopping, sentence_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from nanscope.process_watch import Watch
+    from nanscope.run.process import Watch
     from nanscope.sentinel.answers import Answer
 
 
@@ -125,7 +126,7 @@ class RunSentinel:
         if on_error == "stop":
             return ChildStop(sentence, finding)
         if self.settings.pdb and not child:
-            from nanscope import debugger
+            from nanscope.run import debugger
 
             return debugger.open_at_the_users_frame(sentence)
         return NonFiniteError(sentence, finding)

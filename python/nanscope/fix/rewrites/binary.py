@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate, Comparison
-from nanscope.fix.case import Case
-from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, argument, is_one, pure, read
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.imports import functional
+from nanscope.fix.patch.operation import Operation, argument, is_one, pure, read
+from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites import layers
 from nanscope.fix.rewrites.scope import inlined, made_unused, value_of
-from nanscope.fix.source_file import SourceFile
 
 WHY = (
     "the cross entropy of a sigmoid loses all digits where it saturates; "

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import find
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import find
+from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites.scope import statement_of
-from nanscope.fix.source_file import SourceFile
 
 SPELLED = {"math.nan", "np.nan", "torch.nan", "numpy.nan", "float('nan')", 'float("nan")'}
 INFINITE = {

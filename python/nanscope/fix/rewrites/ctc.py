@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate, Comparison
-from nanscope.fix.case import Case
-from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, argument, read
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.imports import functional
+from nanscope.fix.patch.operation import Operation, argument, read
 
 WHY = "a target that is longer than its input has no path, and its loss is inf: it counts as 0."
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.instrument import FIRED
-from nanscope.fix.operation import find
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.instrument import FIRED
+from nanscope.fix.patch.operation import find
+from nanscope.fix.patch.source_file import Edit, SourceFile
 from nanscope.fix.rewrites.scope import (
     SCOPES,
     indentation,
@@ -20,7 +21,6 @@ from nanscope.fix.rewrites.scope import (
     statement_of,
     words,
 )
-from nanscope.fix.source_file import Edit, SourceFile
 
 
 def propose(case: Case) -> Iterator[Candidate]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, added, append, primary
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case, written
+from nanscope.fix.patch.operation import Operation, added, append, primary
 from nanscope.fix.rewrites.scope import may_run_twice
 
 WHOLE = 1 << 20  # counts are whole numbers not above this

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate, Comparison
-from nanscope.fix.case import Case
-from nanscope.fix.instrument import FIRED
-from nanscope.fix.operation import argument, imported, is_called, primary, pure
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.instrument import FIRED
+from nanscope.fix.patch.operation import argument, imported, is_called, primary, pure
 from nanscope.fix.rewrites.scope import (
     below,
     last_binding,

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate, Comparison
-from nanscope.fix.case import Case
-from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, alone, argument, is_one, primary, pure, read
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.imports import functional
+from nanscope.fix.patch.operation import Operation, alone, argument, is_one, primary, pure, read
+from nanscope.fix.patch.source_file import Edit, SourceFile
 from nanscope.fix.rewrites import layers
 from nanscope.fix.rewrites.scope import (
     PICKING,
@@ -26,7 +27,6 @@ from nanscope.fix.rewrites.scope import (
     value_of,
     words,
 )
-from nanscope.fix.source_file import Edit, SourceFile
 
 OF_SUM = {"input", "dim", "axis", "keepdim"}
 NAMES = ("logits", "scores", "before_softmax")

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import LARGEST, NARROW, Case, written
-from nanscope.fix.operation import argument, primary
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import LARGEST, NARROW, Case, written
+from nanscope.fix.patch.operation import argument, primary
+from nanscope.fix.patch.source_file import Edit
 from nanscope.fix.rewrites import division, upcast
 from nanscope.fix.rewrites.scope import names_in
-from nanscope.fix.source_file import Edit
 
 LEAST = {"float16": 1e-7, "bfloat16": 1e-30}  # what the type can just hold
 CASTS = {"half", "to", "type", "bfloat16"}

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, dotted, imported, is_called, read
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case, written
+from nanscope.fix.patch.operation import Operation, dotted, imported, is_called, read
+from nanscope.fix.patch.source_file import Edit, SourceFile
 from nanscope.fix.rewrites.scope import names_in
-from nanscope.fix.source_file import Edit, SourceFile
 
 DRAWN = {"normal": "kaiming_normal_", "trunc_normal": "kaiming_normal_",
          "uniform": "kaiming_uniform_"}  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from nanscope.fix.operation import Operation, dotted, is_module, read
+from nanscope.fix.patch.operation import Operation, dotted, is_module, read
 
 
 def option(called: Operation, place: int, name: str, of: str) -> str | None:

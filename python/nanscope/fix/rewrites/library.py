@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, append, dotted, find, read
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case, written
+from nanscope.fix.patch.operation import Operation, append, dotted, find, read
+from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites import division, exponential, trigonometry
 from nanscope.fix.rewrites.scope import nodes_in, value_of
-from nanscope.fix.source_file import SourceFile
 
 GUARDS = ("eps", "epsilon", "min_value", "clamp_min", "smooth")
 METHODS = ("forward", "__call__", "__init__")

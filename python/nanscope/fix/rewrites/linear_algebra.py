@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import alone, primary
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import alone, primary
 from nanscope.fix.rewrites.scope import may_run_twice
 
 NAMES = {"inv", "inverse", "cholesky", "solve", "logdet", "slogdet", "det", "eigh", "svd"}

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.composites import MODULES
-from nanscope.fix.candidate import Candidate, Comparison
-from nanscope.fix.case import Case
-from nanscope.fix.imports import functional
-from nanscope.fix.operation import Operation, argument, dotted, read
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.imports import functional
+from nanscope.fix.patch.operation import Operation, argument, dotted, read
+from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites.reductions import counted_of, divided
-from nanscope.fix.source_file import SourceFile
+from nanscope.telling.composites import MODULES
 
 OVER_TARGETS = ("CrossEntropyLoss", "NLLLoss")
 OVER_ELEMENTS = (

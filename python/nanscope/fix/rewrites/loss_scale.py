@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, append, dotted, read
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import Operation, append, dotted, read
+from nanscope.fix.patch.source_file import Edit
 from nanscope.fix.rewrites.scope import nodes_in, scope_of
-from nanscope.fix.source_file import Edit
 
 LARGEST = "2.0**24"
 WHY = f"the scale is multiplied at every interval: it grows to {LARGEST} at most."

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.source_file import Edit
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.source_file import Edit
 
 ZEROED = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros",
           "Tensor": "zeros", "FloatTensor": "zeros"}  # fmt: skip

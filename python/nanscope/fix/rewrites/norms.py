@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, argument, pure
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import Operation, argument, pure
 
 
 def propose(case: Case) -> Iterator[Candidate]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
 from nanscope.fix.rewrites.scope import optimizers
 
 

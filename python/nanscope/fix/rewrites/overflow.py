@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import append, read
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import append, read
 from nanscope.fix.rewrites.division import divisor_of
 
 ROOM = {"float64": "1e150", "float32": "1e18", "bfloat16": "1e18", "float16": "65504.0"}

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate, Comparison
-from nanscope.fix.case import Case
-from nanscope.fix.imports import functional
-from nanscope.fix.operation import alone, argument, is_one, primary, pure, read
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.imports import functional
+from nanscope.fix.patch.operation import alone, argument, is_one, primary, pure, read
+from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites import division
 from nanscope.fix.rewrites.scope import inlined, may_run_twice
-from nanscope.fix.source_file import SourceFile
 
 OF_FIRST = {"log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"}
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import LOOSE, Operation, alone, argument, primary
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import LOOSE, Operation, alone, argument, primary
+from nanscope.fix.patch.source_file import Edit, SourceFile
 from nanscope.fix.rewrites.scope import may_run_twice
-from nanscope.fix.source_file import Edit, SourceFile
 
 ELEMENTWISE = {
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",

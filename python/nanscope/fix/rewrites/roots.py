@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, added
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case, written
+from nanscope.fix.patch.operation import Operation, added
 from nanscope.fix.rewrites import norms
 
 POWER_AT_ZERO = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, read
-from nanscope.fix.source_file import Edit, SourceFile, apply
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import Operation, read
+from nanscope.fix.patch.source_file import Edit, SourceFile, apply
 
 SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.Module)
 BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)

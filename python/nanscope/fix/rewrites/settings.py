@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.case import Case
-from nanscope.fix.operation import dotted
-from nanscope.fix.source_file import SourceFile
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import dotted
+from nanscope.fix.patch.source_file import SourceFile
 
 NUMBER = cst.Float | cst.Integer
 

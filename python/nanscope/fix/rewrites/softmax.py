@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import primary
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import primary
 from nanscope.fix.rewrites.scope import may_run_twice, words
 
 NAMES = ("scores", "logits", "before_softmax", "masked_scores")

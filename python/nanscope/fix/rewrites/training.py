@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case, written
-from nanscope.fix.operation import Operation, dotted, is_module, primary
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case, written
+from nanscope.fix.patch.operation import Operation, dotted, is_module, primary
+from nanscope.fix.patch.source_file import Edit, SourceFile
 from nanscope.fix.rewrites import settings
 from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
 from nanscope.fix.rewrites.warm_up import warm_up
-from nanscope.fix.source_file import Edit, SourceFile
 
 
 def propose(case: Case) -> Iterator[Candidate]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import read
-from nanscope.fix.source_file import Edit
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import read
+from nanscope.fix.patch.source_file import Edit
 
 EDGE = {"float64": "1e-12", "float32": "1e-7", "float16": "1e-3", "bfloat16": "1e-2"}
 # 1 less this is the number before 1, and 1 and this the number behind it: no value inside the

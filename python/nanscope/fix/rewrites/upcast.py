@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate, Comparison
-from nanscope.fix.case import Case
-from nanscope.fix.operation import Operation, dotted, is_module, primary, read
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import Operation, dotted, is_module, primary, read
+from nanscope.fix.patch.source_file import Edit, SourceFile, apply
 from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
-from nanscope.fix.source_file import Edit, SourceFile, apply
 
 # Autocast does these in the narrow type, whatever the type of their inputs.
 RECAST = {

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.imports import torch
-from nanscope.fix.operation import dotted
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.imports import torch
+from nanscope.fix.patch.operation import dotted
+from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites.scope import below, optimizers, stands_alone, statement_of
-from nanscope.fix.source_file import SourceFile
 
 STEPS = 100
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.candidate import Candidate
-from nanscope.fix.case import Case
-from nanscope.fix.operation import append
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import append
 
 
 def propose(case: Case) -> Iterator[Candidate]:

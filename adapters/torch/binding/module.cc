@@ -1,0 +1,163 @@
+// The Python module nanscope._torch: sessions and switches. The moments are in python_moments.cc.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "adapters/python/native.h"
+#include "adapters/torch/binding/python_moments.h"
+#include "adapters/torch/binding/python_objects.h"
+#include "adapters/torch/binding/python_sentinel.h"
+#include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/program/forewarn.h"
+#include "adapters/torch/program/frames.h"
+#include "adapters/torch/program/history.h"
+#include "adapters/torch/program/moments.h"
+#include "adapters/torch/session/session.h"
+#include "adapters/torch/session/story.h"
+#include "adapters/torch/watch/proofs.h"
+#include "adapters/torch/watch/ticks.h"
+#include "adapters/torch/watch/watcher.h"
+#include "report/json.h"
+#include "report/summary.h"
+#include "report/text.h"
+
+namespace nb = nanobind;
+using nanscope::python::Native;
+
+namespace nanscope::torch_adapter {
+namespace {
+
+Ended ended_from(const std::string& word) {
+  if (word == "exception") return Ended::kException;
+  if (word == "signal") return Ended::kSignal;
+  return word == "stopped" ? Ended::kStopped : Ended::kNormally;
+}
+
+OnError on_error_from(const std::string& word) {
+  if (word == "go_on") return OnError::kGoOn;
+  return word == "raise" ? OnError::kRaise : OnError::kStop;
+}
+
+nb::dict finish(int status, const std::string& ended,
+                const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also,
+                bool verbose, bool color) {
+  std::vector<NotWatched> not_watched;
+  for (const auto& [what, why, count] : also) not_watched.push_back({what, why, count});
+  const Busy busy;
+  watch_weights();
+  const SessionEnd end = end_session(status, ended_from(ended), not_watched);
+  nb::dict told;
+  told["error"] = error_found();
+  told["json"] = json_report(end.capture);
+  told["text"] = text_report(end.capture, TextOptions{.color = color, .verbose = verbose});
+  told["capture"] = Native{end.capture_path};
+  told["complaints"] = end.complaints;
+  return told;
+}
+
+}  // namespace
+}  // namespace nanscope::torch_adapter
+
+NB_MODULE(_torch, module) {
+  using namespace nanscope;
+  using namespace nanscope::torch_adapter;
+
+  nb::set_leak_warnings(false);  // the hooks live as long as the process
+  module.def("configure", [](nb::object is_user_code, nb::object optimizer,
+                             const std::string& torch_folder, nb::object describe, nb::object name,
+                             nb::object exception_for, std::int64_t steps) {
+    configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
+    configure_story(describe.ptr(), name.ptr());
+    configure_stop(exception_for.ptr(), steps);
+  });
+  // A watch() block is over: what it gave us is let go of.
+  module.def("disconnect", [] {
+    configure_story(nullptr, nullptr);
+    configure_stop(nullptr, 0);
+  });
+  module.def("install", [] {
+    const Installed counts = install_hooks();
+    return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
+  });
+  module.def("watch", [](bool on) { watching = on ? 1 : 0; });
+  module.def("is_watching", [] { return watching != 0; });
+  module.def(
+      "begin",
+      [](const Native& capture, bool overwrite, bool keep_capture, const std::string& on_error,
+         bool strict, const Native& news, const std::vector<Native>& argv,
+         const std::string& python, const std::string& torch, const Native& host, std::int64_t pid,
+         const std::string& mode) {
+        SessionOptions options;
+        options.capture_path = capture.bytes;
+        options.overwrite = overwrite;
+        options.keep_capture = keep_capture;
+        options.on_error = on_error_from(on_error);
+        options.strict = strict;
+        options.news = news.bytes;
+        for (const Native& argument : argv) options.program.argv.push_back(argument.bytes);
+        options.program.python = python;
+        options.program.torch = torch;
+        options.program.host = host.bytes;
+        options.program.pid = pid;
+        options.program.mode = mode;
+        begin_session(std::move(options));
+      },
+      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+      nb::arg(), nb::arg(), nb::arg(), nb::arg("mode") = "exact");
+  module.def("begin_anew", [] {
+    this_thread().stop_wanted = false;
+    forget_moments();
+    forget_history();
+    Watcher::get().forget_storages();
+    const WithoutGil without_gil;
+    Watcher::get().judge.begin_anew();
+  });
+  module.def("remember_old_gradients", &remember_old_gradients);
+  module.def("fork_begins", &fork_begins);
+  module.def("fork_ended", &fork_ended);
+  module.def("fork_ended_in_child",
+             [](const Native& capture, const Native& news, std::int64_t pid) {
+               return fork_ended_in_child(capture.bytes, news.bytes, pid);
+             });
+  module.def("keep_to", &keep_to);
+  add_moments(module);
+  module.def("program_ended", [](bool exception, bool blunder, int status, const std::string& text,
+                                 nb::handle locals, nb::handle held, nb::handle stack) {
+    std::vector<RawFrame> frames;
+    for (nb::handle frame : stack) {
+      frames.push_back({nb::object(frame[0]).ptr(), nb::cast<int>(frame[1]), nullptr});
+    }
+    program_ended({exception, blunder, status, text, tensors_in(locals), named_tensors_in(held),
+                   past_stack(frames)});
+  });
+  module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {
+    return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;
+  });
+  module.def("knows_bad_values", [] { return !Watcher::get().ledger.empty(); });
+  module.def("error_found", &error_found);
+  module.def("stops", &stops);
+  module.def("finding_json", &finding_json);
+  module.def("finding_text", &finding_text);
+  module.def("check_proofs", [](bool on) { proofs.checked = on; });
+  module.def("proofs", [] { return std::pair(proofs.held, proofs.broken); });
+  // For bench/: a level, and what was counted since the level was set.
+  module.def("time_parts", [](int level) {
+    timing = level;
+    ticks = {};
+  });
+  module.def("ticks", [] {
+    return nb::make_tuple(__rdtsc(),
+                          std::vector<std::uint64_t>(ticks.spent.begin(), ticks.spent.end()),
+                          std::vector<std::uint64_t>(ticks.times.begin(), ticks.times.end()));
+  });
+  module.def("counters", [] {
+    const Counters counters = Watcher::get().counters();
+    return nb::make_tuple(counters.ops, counters.bytes);
+  });
+  module.def("finish", &finish);
+  add_sentinel(module);
+}

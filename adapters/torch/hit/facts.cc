@@ -1,0 +1,247 @@
+#include "adapters/torch/hit/facts.h"
+
+#include <cmath>
+#include <map>
+
+#include "adapters/torch/hit/makers.h"
+#include "adapters/torch/hit/rows.h"
+#include "adapters/torch/hit/saved.h"
+#include "adapters/torch/hit/what_if.h"
+#include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/watch/watcher.h"
+#include "scan/statistics.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+constexpr std::size_t kMostElements = 8;
+constexpr std::size_t kMostInputs = 16;
+constexpr std::size_t kMostLayers = 24;
+
+std::string type_name(const at::Tensor& tensor) {
+  const DType dtype = dtype_of(tensor.scalar_type());
+  if (dtype != DType::kInteger) return std::string(name_of(dtype));
+  std::string name = c10::toString(tensor.scalar_type());
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name == "long") return "int64";
+  if (name == "int") return "int32";
+  return name == "byte" ? "uint8" : name;
+}
+
+bool is_transposed(const OwnedView& view) {
+  return view.strides.size() == 2 && view.strides[0] == 1 && view.strides[1] != 1;
+}
+
+TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
+  TensorFacts told;
+  told.dtype = type_name(tensor);
+  told.shape = view.sizes;
+  if (view.data != nullptr || tensor.numel() == 0) {
+    if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kWatched)
+      told.statistics = statistics_of(view.view());
+  }
+  told.statistics.numel = tensor.numel();
+  return told;
+}
+
+void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Index>& elements) {
+  if (view.data == nullptr || !has_values(view.view())) return;
+  for (const Index& element : elements) {
+    const auto mine = feeding(element, view.sizes);
+    if (!mine) {
+      told.at_index.clear();
+      return;
+    }
+    told.at_index.push_back(value_at(view.view(), *mine));
+  }
+}
+
+// Under the judge's lock: the same constant of the same size, declared at every step.
+using DeclaredFacts =
+    std::map<std::tuple<const Hook*, StackId, std::int64_t>, std::shared_ptr<const void>>;
+DeclaredFacts& declared_facts() {
+  static auto& all = *new DeclaredFacts;
+  return all;
+}
+constexpr std::size_t kMostDeclared = 4096;
+
+}  // namespace
+
+std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>& sizes) {
+  if (sizes.size() > index.size()) return std::nullopt;
+  Index mine(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t at = index[index.size() - sizes.size() + i];
+    if (sizes[i] != 1 && at >= sizes[i]) return std::nullopt;
+    mine[i] = sizes[i] == 1 ? 0 : at;
+  }
+  return mine;
+}
+
+TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
+                           const Finding& finding, bool aligned) {
+  const OwnedView view(tensor);
+  TensorFacts told = describe(tensor, view);
+  told.name = name;
+  told.argument = "saved " + name;
+  told.remark = "saved by the forward";
+  told.parameter = Watcher::get().world.target_of(tensor) == Target::kParameter;
+  const auto output = static_cast<std::size_t>(finding.origin.output);
+  if (aligned && output < finding.outputs.size() && has_values(view.view()))
+    add_values(told, view, finding.origin.indices);
+  return told;
+}
+
+void CallFacts::describe_output(Finding& finding) const {
+  Origin& origin = finding.origin;
+  bool found = false;
+  each_output(hook_, call_, result_, [&](const at::Tensor& output, int number) {
+    if (sight_of(*output.unsafeGetTensorImpl()) != Sight::kWatched ||
+        finding.outputs.size() >= kMostInputs)
+      return;
+    const OwnedView view(output);
+    TensorFacts told = describe(output, view);
+    told.name = "output " + std::to_string(number);
+    const Statistics& seen = told.statistics;
+    if (!found && seen.nan + seen.pos_inf + seen.neg_inf > 0) {
+      found = true;
+      origin.output = number;
+      origin.nan = seen.nan;
+      origin.pos_inf = seen.pos_inf;
+      origin.neg_inf = seen.neg_inf;
+      origin.numel = seen.numel;
+      origin.per_element = per_element;
+      origin.indices = elements.empty() ? first_bad(view.view(), kMostElements) : elements;
+      if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
+      add_values(told, view, origin.indices);
+    }
+    finding.outputs.push_back(std::move(told));
+  });
+}
+
+std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
+  Finding& finding = facts.finding;
+  std::vector<at::Tensor> described;
+  // Values at the failing element are shown only where the operand's element is known.
+  const bool aligned = hook_.pointwise;
+  each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = hook_.arguments[argument];
+    const std::string& name = hook_.argument_names[argument];
+    if ((!info.read && !info.hidden_write) || finding.inputs.size() >= kMostInputs) return;
+    if (is_number(input)) {
+      finding.scalars.push_back({name, format_number(number_in(input))});
+      return;
+    }
+    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
+    const bool restored = kept != nullptr && kept->argument == argument && kept->item == item;
+    const OwnedView view = restored ? kept->view : OwnedView(input);
+    TensorFacts told = describe(input, view);
+    told.name = item < 0 ? name : name + "[" + std::to_string(item) + "]";
+    told.argument = told.name;
+    told.parameter = Watcher::get().world.target_of(input) == Target::kParameter;
+    if (restored) {
+      told.remark = "as it was before the op overwrote it";
+    } else if (info.written || info.hidden_write) {
+      told.remark = "after the op; it was overwritten in place and not kept";
+    }
+    if (aligned && (restored || !info.written)) add_values(told, view, finding.origin.indices);
+    if (!aligned && !info.written) told.feeding = statistics_of_row(hook_, call_, view, finding);
+    finding.inputs.push_back(std::move(told));
+    facts.arguments.push_back({name, item, false, is_transposed(view)});
+    described.push_back(input);
+  });
+  return described;
+}
+
+void CallFacts::describe_numbers(Finding& finding) const {
+  for (const NumberArgument& number : numbers_of(hook_, call_)) {
+    finding.scalars.push_back({hook_.argument_names[number.argument], format_number(number.value)});
+  }
+}
+
+void CallFacts::describe_saved_tensors(Facts& facts, const std::vector<at::Tensor>& inputs) const {
+  Finding& finding = facts.finding;
+  for (const auto& [name, tensor] : saved_by_current_node().tensors) {
+    if (finding.inputs.size() >= kMostInputs) break;
+    if (sight_of(*tensor.unsafeGetTensorImpl()) != Sight::kWatched) continue;
+    const bool aligned = !finding.outputs.empty() &&
+                         tensor.sizes().vec() == finding.outputs[finding.origin.output].shape;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (is_same_memory(inputs[i], tensor)) facts.arguments[i].saved_as = finding.inputs.size();
+    finding.inputs.push_back(describe_saved(name, tensor, finding, aligned));
+    facts.arguments.push_back({name, -1, true});
+  }
+}
+
+// What led to it: the ops behind the inputs, and the result in a wider type.
+void CallFacts::describe_way_here(Facts& facts) const {
+  MakerWalk walk;
+  walk.in_backward = in_backward;
+  each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = hook_.arguments[argument];
+    if (info.read && item < 0 && !is_number(input))
+      walk.inputs.emplace_back(hook_.argument_names[argument], input);
+  });
+  describe_makers(walk, facts);
+  if (!in_backward) facts.activations = activations_behind(walk, kMostLayers);
+  recompute(hook_, call_, before_, facts.finding);
+}
+
+std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
+  if (!declared_at || read) return take_facts(read);
+  std::int64_t numel = 0;
+  each_output(hook_, call_, result_,
+              [&](const at::Tensor& output, int) { numel += output.numel(); });
+  DeclaredFacts& all = declared_facts();
+  if (all.size() >= kMostDeclared) all.clear();
+  std::shared_ptr<const void>& kept = all[{&hook_, *declared_at, numel}];
+  if (kept == nullptr) kept = take_facts(read);
+  return kept;
+}
+
+std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
+  auto facts = std::make_shared<Facts>();
+  const OwnedView view(tensor);
+  TensorFacts told = describe(tensor, view);
+  Origin& origin = facts->finding.origin;
+  origin.nan = told.statistics.nan;
+  origin.pos_inf = told.statistics.pos_inf;
+  origin.neg_inf = told.statistics.neg_inf;
+  origin.numel = told.statistics.numel;
+  origin.per_element = true;
+  origin.indices = first_bad(view.view(), kMostElements);
+  if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
+  add_values(told, view, origin.indices);
+  facts->finding.inputs.push_back(std::move(told));
+  describe_unwatched_maker(tensor, *facts);
+  return facts;
+}
+
+std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> read) const {
+  auto facts = std::make_shared<Facts>();
+  Finding& finding = facts->finding;
+  if (read && *read < read_tensors.size()) {
+    // Imported: the tensor that brought the value is what matters.
+    const at::Tensor& tensor = read_tensors[*read];
+    facts = facts_of_outsider(tensor);
+    TensorFacts& told = facts->finding.inputs[0];
+    bool shown = false;
+    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+      if (!hook_.arguments[argument].read || is_number(input)) return;
+      const bool is_it = !shown && input.is_same(tensor);
+      if (is_it) told.name = told.argument = hook_.argument_names[argument];
+      shown |= is_it;
+      facts->arguments.push_back(
+          {hook_.argument_names[argument], item, false, is_transposed(OwnedView(input)), is_it});
+    });
+    return facts;
+  }
+  describe_output(finding);
+  const std::vector<at::Tensor> inputs = describe_inputs(*facts);
+  describe_numbers(finding);
+  if (in_backward) describe_saved_tensors(*facts, inputs);
+  if (!declared_at) describe_way_here(*facts);
+  return facts;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,385 @@
+#include "adapters/torch/hit/hit.h"
+
+#include <ATen/core/grad_mode.h>
+#include <c10/core/GradMode.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "adapters/torch/hit/facts.h"
+#include "adapters/torch/hit/rows.h"
+#include "adapters/torch/ops/operands.h"
+#include "adapters/torch/program/forewarn.h"
+#include "adapters/torch/program/history.h"
+#include "adapters/torch/watch/watcher.h"
+#include "scan/statistics.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+// The bad tensors this thread wrote last, with what was found: a mask is read by the next op.
+class LatelyBad {
+ public:
+  void note(const at::Tensor& tensor, const TensorState& state) {
+    for (Entry& entry : entries_) {
+      if (entry.state.storage == state.storage) entry = {};
+    }
+    if (!state.kinds.any() || !state.dense || tensor.is_inference()) return;
+    entries_[next_++ % entries_.size()] = {state, version_of(tensor), tensor.dtype()};
+  }
+  // Nothing if it was written since, or is another part of that memory.
+  [[nodiscard]] std::optional<Kinds> kinds_of(const at::Tensor& tensor) const {
+    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    const Watcher& watcher = Watcher::get();
+    // Its address may be another storage's by now, or in other hands.
+    if (tensor.is_inference() || !watcher.ledger.knows(storage_id(impl)) ||
+        !watcher.is_made(storage_of(impl)))
+      return std::nullopt;
+    for (const Entry& entry : entries_) {
+      if (entry.state.storage == storage_id(impl) && entry.version == version_of(tensor) &&
+          entry.type == impl.dtype() && impl.is_non_overlapping_and_dense() &&
+          entry.state.range == range_of(impl))
+        return entry.state.kinds;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Entry {
+    TensorState state;
+    std::uint32_t version = 0;
+    caffe2::TypeMeta type;
+  };
+  static std::uint32_t version_of(const at::Tensor& tensor) {
+    return tensor.unsafeGetTensorImpl()->version_counter().current_version();
+  }
+  std::array<Entry, 4> entries_;
+  std::size_t next_ = 0;
+};
+thread_local LatelyBad lately_bad;
+
+// Builds the record of one call, and the facts beside it.
+class Recorder {
+ public:
+  Recorder(const Hook& hook, const Call& call, void* result, const Before* before,
+           bool results_seen_finite)
+      : facts(hook, call, result, before),
+        hook_(hook),
+        call_(call),
+        result_(result),
+        before_(before),
+        results_seen_finite_(results_seen_finite) {
+    record.op = &hook.info;
+  }
+
+  OpRecord record;
+  CallFacts facts;
+
+  void read_inputs() {
+    const double number = largest_number(hook_, call_);
+    record.nonfinite_scalar = !std::isfinite(number);
+    nan_scalar_ = std::isnan(number);
+    const bool grad_mode = c10::GradMode::is_enabled();
+    std::vector<at::Tensor> operands;
+    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+      record.grad |= grad_mode && input.requires_grad();
+      operands.push_back(input);
+      const ArgumentInfo& info = hook_.arguments[argument];
+      if (hook_.rule != ScanRule::kLifts && (info.read || info.hidden_write)) {
+        read_input(input, argument, item);
+      }
+    });
+    record.same_operands = operands.size() >= 2 && is_same_memory(operands[0], operands[1]);
+  }
+
+  void read_outputs() {
+    if (call_.arguments == nullptr) {
+      auto give = [&](const at::Tensor& output, std::size_t, int) {
+        add_write(output, nullptr, false);
+      };
+      for (const c10::IValue& value : static_cast<const BoxedCall&>(call_).results)
+        visit_boxed(value, 0, give);
+    } else if (hook_.shape != ResultShape::kWrittenArguments) {
+      each_output(hook_, call_, result_,
+                  [&](const at::Tensor& output, int) { add_write(output, nullptr, false); });
+    }
+    each_tensor(hook_, call_, [&](const at::Tensor& target, std::size_t argument, int item) {
+      const ArgumentInfo& info = hook_.arguments[argument];
+      if (!info.written && !info.hidden_write) return;
+      add_write(target, before_ == nullptr ? nullptr : before_->find(argument, item), true);
+    });
+  }
+
+  // Which inputs explain which bad outputs.
+  void correspond_elements() {
+    facts.per_element = record.reads.empty();  // nothing bad went in: every bad element is its own
+    if (record.nonfinite_scalar || !bad_output_ || record.reads.empty()) return;
+    const bool rows = !hook_.pointwise && is_row_by_row(hook_.info.name);
+    if (!hook_.pointwise && !rows) return;
+    first_bad_output_ = kind_map_of(OwnedView(*bad_output_).view());
+    for (std::size_t i = 0; i < input_kinds_.size(); ++i) {
+      if (input_kinds_[i].sizes.empty() && input_kinds_[i].kinds.empty()) {
+        input_kinds_[i] = kind_map_of(OwnedView(facts.read_tensors[i]).view());
+      }
+    }
+    if (rows && !fold_rows()) return;
+    const auto found = correspond(first_bad_output_, input_kinds_);
+    if (!found) return;
+    record.elementwise = true;
+    record.fresh_nan = found->fresh_nan;
+    record.fresh_inf = found->fresh_inf;
+    for (std::size_t i = 0; i < record.reads.size(); ++i) record.reads[i].feed = found->feeds[i];
+    facts.per_element = true;
+    if (!rows) facts.elements = found->elements;
+  }
+
+  [[nodiscard]] bool worth_telling() const {
+    if (!record.reads.empty() || bad_output_.has_value()) return true;
+    const Judge& judge = Watcher::get().judge;
+    if (hook_.info.traits.zeroes && judge.awaits_gradients()) return true;
+    const Ledger& ledger = Watcher::get().ledger;
+    for (const OpRecord::Write& write : record.writes) {
+      if (ledger.knows(write.state.storage)) return true;
+    }
+    return false;
+  }
+
+ private:
+  // A number that the interpreter turned into a tensor on the way to a fill or a copy.
+  bool is_literal(const at::Tensor& input) const {
+    const bool fills =
+        hook_.info.traits.fills || hook_.info.traits.overwrites || hook_.rule == ScanRule::kPuts;
+    return is_number(input) || (fills && input.dim() == 0 &&
+                                !Watcher::get().is_made(storage_of(*input.unsafeGetTensorImpl())));
+  }
+
+  void read_input(const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = hook_.arguments[argument];
+    const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
+    if (sight_of(impl) != Sight::kWatched) return;
+    const Before::Bad* was_bad = before_ == nullptr ? nullptr : before_->find(argument, item);
+    if (was_bad != nullptr) {
+      add_read(input, was_bad->state, was_bad->known, was_bad->kinds, was_bad->allocation);
+      return;
+    }
+    const bool known_storage = Watcher::get().ledger.knows(storage_id(impl));
+    if ((info.written || info.hidden_write) && !known_storage) return;
+    const TensorState state = state_of_input(input);
+    if (!state.kinds.any()) {
+      // Finite, but of note: it lost its value to an absorbed Inf (the ledger's marks).
+      if (known_storage) add_read(input, state, {}, {}, {});
+      return;
+    }
+    if (info.written || info.hidden_write) return;
+    std::vector<EventId> known = Watcher::get().judge.events_of(state);
+    if (known.empty() && is_literal(input)) {
+      record.nonfinite_scalar = true;
+      nan_scalar_ |= state.kinds.nan;
+      return;
+    }
+    std::optional<OpRecord::Read::Allocation> allocation;
+    if (known.empty()) allocation = Watcher::get().allocation_of(input);
+    const bool was_finite = known.empty() && !is_number(input) && Watcher::get().was_finite(input);
+    add_read(input, state, std::move(known), {}, std::move(allocation));
+    record.reads.back().was_finite = was_finite;
+  }
+
+  // An unwatched hand may have written since: it is read where neither the
+  // result speaks for it nor a mask is laid over it.
+  TensorState state_of_input(const at::Tensor& input) const {
+    const std::optional<Kinds> kinds =
+        results_seen_finite_ ? lately_bad.kinds_of(input) : std::nullopt;
+    if (kinds) {
+      TensorState state = state_of(input, true);
+      state.kinds = *kinds;
+      return state;
+    }
+    const bool masks = hook_.rule == ScanRule::kPasses && record.nonfinite_scalar;
+    return results_seen_finite_ || masks ? state_by_extent(input) : state_of(input);
+  }
+
+  // Only numbers are bad, and the op computes nothing: a first bad element tells of all.
+  TensorState state_of_output(const at::Tensor& output) const {
+    const bool all_written =
+        !hook_.partial_write || Watcher::get().is_made(storage_of(*output.unsafeGetTensorImpl()));
+    const bool constant = hook_.rule == ScanRule::kPasses && record.nonfinite_scalar &&
+                          record.reads.empty() && !nan_scalar_ && all_written;
+    if (!constant) return state_by_extent(output);
+    TensorState state = state_of(output, true);
+    state.kinds.inf = !is_finite(*output.unsafeGetTensorImpl());
+    return state;
+  }
+
+  void add_read(const at::Tensor& input, const TensorState& state, std::vector<EventId> known,
+                KindMap kinds, std::optional<OpRecord::Read::Allocation> allocation) {
+    OpRecord::Read read;
+    read.state = state;
+    read.known = std::move(known);
+    read.allocation = std::move(allocation);
+    record.reads.push_back(std::move(read));
+    facts.read_tensors.push_back(input);
+    input_kinds_.push_back(std::move(kinds));
+  }
+
+  void add_write(const at::Tensor& output, const Before::Bad* was_bad, bool existed) {
+    const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+    if (sight_of(impl) != Sight::kWatched) return;
+    OpRecord::Write write;
+    write.state = state_of_output(output);
+    lately_bad.note(output, write.state);
+    write.existed = existed;
+    if (was_bad != nullptr) write.before = was_bad->state.kinds;
+    write.tensor = tensor_id(output);
+    if (existed) {
+      write.target = Watcher::get().world.target_of(output);
+      write.target_name = TorchWorld::number_of(output);
+    }
+    if (write.state.kinds.any()) {
+      if (!bad_output_) bad_output_ = output;
+    } else {
+      for (const OpRecord::Read& read : record.reads) {
+        if (read.state.kinds.inf && hook_.info.traits.absorbs) {
+          const Statistics seen = statistics_of(OwnedView(output).view());
+          if (seen.zeros == 0) break;
+          const double dividend = largest_dividend();
+          const double limit = largest_of(dtype_of(output.scalar_type()));
+          write.all_zero = seen.zeros == seen.numel && dividend >= kWorthKeeping;
+          // x / (1 + exp(-x)) loses nothing that counts.
+          write.some_zero = write.all_zero || dividend >= 1e-3 * std::sqrt(limit);
+          break;
+        }
+      }
+    }
+    record.writes.push_back(std::move(write));
+  }
+
+  // Below 4 the true quotient is too small for any type whose largest number the divisor passed:
+  // 1 / (1 + exp(200)) is rightly 0. The root of such a divisor is not that large.
+  static constexpr double kWorthKeeping = 4;
+
+  // Infinite where nobody knows.
+  double largest_dividend() const {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    const std::string_view op = hook_.info.name;
+    if (op.starts_with("aten::reciprocal")) return 1;
+    if (!op.starts_with("aten::div")) return kUnknown;
+    double largest = 0;
+    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
+      const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
+      if (!hook_.arguments[argument].read || sight_of(impl) != Sight::kWatched) return;
+      if (hook_.arguments[argument].written) largest = kUnknown;
+      const Statistics seen = statistics_of(OwnedView(input).view());
+      if (seen.nan + seen.pos_inf + seen.neg_inf > 0 || !seen.min || !seen.max) return;
+      largest = std::max({largest, std::fabs(*seen.min), std::fabs(*seen.max)});
+    });
+    return largest;
+  }
+
+  // Rows: the kinds of each input row, laid out so that they broadcast to the output.
+  bool fold_rows() {
+    const auto dims = dims_of(hook_, call_);
+    if (!dims || input_kinds_.size() != 1) return false;
+    const std::size_t rank = input_kinds_[0].sizes.size();
+    input_kinds_[0] = reduce_kinds(input_kinds_[0], *dims);
+    if (first_bad_output_.sizes.size() != rank) {  // keepdim=False
+      first_bad_output_.sizes = input_kinds_[0].sizes;
+      std::int64_t numel = 1;
+      for (const std::int64_t size : first_bad_output_.sizes) numel *= size;
+      if (numel != static_cast<std::int64_t>(first_bad_output_.kinds.size())) return false;
+    }
+    return true;
+  }
+
+  const Hook& hook_;
+  const Call& call_;
+  void* result_;
+  const Before* before_;
+  const bool results_seen_finite_;
+  bool nan_scalar_ = false;
+  std::vector<KindMap> input_kinds_;
+  KindMap first_bad_output_;
+  std::optional<at::Tensor> bad_output_;  // the first
+};
+
+void destroy_result(const Hook& hook, void* result) {
+  for (const ResultItem& item : hook.results) {
+    void* place = static_cast<char*>(result) + item.offset;
+    using Tensors = std::vector<at::Tensor>;
+    if (item.kind == ResultItem::kTensor) static_cast<at::Tensor*>(place)->~Tensor();
+    if (item.kind == ResultItem::kTensorVector) static_cast<Tensors*>(place)->~Tensors();
+    if (item.kind == ResultItem::kSymInt) static_cast<c10::SymInt*>(place)->~SymInt();
+  }
+}
+
+}  // namespace
+
+void tell_hit(Hook& hook, Call& call, void* result, const Before* before,
+              bool results_seen_finite) {
+  if (!watching) return;  // a thread that outlived the judgement
+  const Busy busy;
+  const WithoutGil without_gil;
+  Recorder recorder(hook, call, result, before, results_seen_finite);
+  recorder.read_inputs();
+  recorder.read_outputs();
+  if (!recorder.worth_telling()) return;
+  recorder.correspond_elements();
+  recorder.record.place = current_place();
+  recorder.facts.in_backward = recorder.record.place.phase == OpPhase::kBackward;
+  if (recorder.record.reads.empty() && recorder.record.nonfinite_scalar) {
+    recorder.facts.declared_at = recorder.record.place.stack;
+  }
+  Watcher::get().judge.op_returned(recorder.record, recorder.facts);
+}
+
+void stop(const Hook& hook, const Call& call, void* result) {
+  try {
+    stop_if_wanted();
+  } catch (...) {
+    if (call.arguments != nullptr && result != nullptr) destroy_result(hook, result);
+    throw;
+  }
+}
+
+void tell_raised(Hook& hook, Call& call, const Before* before) noexcept {
+  if (!watching) return;
+  try {
+    const Busy busy;
+    const WithoutGil without_gil;
+    Recorder recorder(hook, call, nullptr, before, false);
+    recorder.read_inputs();
+    if (recorder.record.reads.empty()) return;
+    recorder.record.place = current_place();
+    Watcher::get().judge.op_raised(recorder.record, "", recorder.facts);
+  } catch (...) {
+  }
+}
+
+namespace {
+void tell_scaler(const Hook& hook, const Call& call) {
+  // _amp_update_scale_(self, growth_tracker, found_inf, ...)
+  std::vector<double> values;
+  each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t, int) {
+    OwnedView first(tensor);
+    first.sizes.clear();
+    first.strides.clear();
+    values.push_back(tensor.numel() == 1 && first.data != nullptr ? value_at(first.view(), {}).real
+                                                                  : 0);
+  });
+  if (values.size() < 3) return;
+  loss_scale_seen(values[0]);
+  const Busy busy;
+  const WithoutGil without_gil;
+  Watcher::get().judge.scaler_updated(values[2] > 0, values[0], current_place());
+}
+}  // namespace
+
+void look_aside(const Hook& hook, const Call& call) {
+  if (hook.adds_guard)
+    watch_guard(hook, call);
+  else
+    tell_scaler(hook, call);
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,189 @@
+#include "adapters/torch/hit/makers.h"
+
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <unordered_set>
+
+#include "adapters/torch/hit/saved.h"
+#include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/ops/operands.h"
+#include "adapters/torch/program/nodes.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+using torch::autograd::Node;
+using NodePtr = c10::intrusive_ptr<Node>;
+
+constexpr std::size_t kMostMakers = 8;
+constexpr std::size_t kMostNodesWalked = 32;
+constexpr int kFurthest = 2;  // links back
+constexpr std::size_t kMostNodesDeep = 512;
+constexpr std::int64_t kLargestLookedAt = 4 << 20;  // elements of a kept activation
+
+// LogBackward0 -> Log
+std::string forward_name(const Node& node) {
+  const std::string name = node.name();
+  return name.substr(0, name.find("Backward"));
+}
+
+// Passes its input on: neither a value nor an element is changed, only where it lies.
+bool only_moves(const std::string& forward) {
+  static const std::unordered_set<std::string> names = {
+      "View",    "UnsafeView", "ReshapeAlias", "Expand", "Transpose", "T",       "Permute",
+      "Squeeze", "Unsqueeze",  "Slice",        "Select", "AsStrided", "Alias",   "Split",
+      "Unbind",  "Narrow",     "Unfold",       "Index",  "Gather",    "Diagonal"};
+  return names.contains(forward);
+}
+
+bool copies(const std::string& forward) {
+  return forward == "ToCopy" || forward == "Clone" || forward == "Copy";
+}
+
+bool is_elementwise(const std::string& forward) {
+  static const std::unordered_set<std::string> names = {
+      "Add",        "Sub",      "Rsub",     "Mul",   "Div", "Pow",        "Exp",    "Log",
+      "Sigmoid",    "Tanh",     "Relu",     "Clamp", "Neg", "Abs",        "Sqrt",   "Sin",
+      "Cos",        "Where",    "Expm1",    "Log1P", "Sgn", "MaskedFill", "Square", "Rsqrt",
+      "Reciprocal", "ClampMin", "ClampMax", "Log2",  "Exp2"};
+  return names.contains(forward);
+}
+
+struct Visit {
+  NodePtr node;
+  int links_back = 0;
+  bool aligned = true;  // the node's output has the elements of the failing op's output
+  std::string makes;
+};
+
+std::vector<Visit> beginnings(const MakerWalk& walk) {
+  std::vector<Visit> first;
+  if (walk.in_backward) {
+    const auto node = torch::autograd::get_current_node();
+    if (!node) return first;
+    std::size_t place = 0;
+    for (const torch::autograd::Edge& edge : node->next_edges()) {
+      const char* names[] = {"self", "other"};
+      if (edge.function) first.push_back({edge.function, 0, true, place < 2 ? names[place] : ""});
+      ++place;
+    }
+    return first;
+  }
+  for (const at::Tensor& root : walk.roots) {
+    Node* node = torch::autograd::impl::grad_fn_unsafe(root);
+    if (node != nullptr) first.push_back({NodePtr::reclaim_copy(node), 0, false, ""});
+  }
+  for (const auto& [argument, tensor] : walk.inputs) {
+    Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
+    if (node != nullptr) first.push_back({NodePtr::reclaim_copy(node), 0, true, argument});
+  }
+  return first;
+}
+
+// By what is known, else by a quick look.
+bool is_below(const at::Tensor& tensor, double limit) {
+  return std::ldexp(1.0, known_extent(tensor).ceiling) < limit ||
+         std::ldexp(1.0, ceiling_of(*tensor.unsafeGetTensorImpl())) < limit;
+}
+
+std::optional<double> largest_in(const at::Tensor& tensor, double least_share) {
+  if (sight_of(*tensor.unsafeGetTensorImpl()) != Sight::kWatched ||
+      tensor.numel() > kLargestLookedAt)
+    return std::nullopt;
+  if (least_share > 0 && is_below(tensor, least_share * largest_of(dtype_of(tensor.scalar_type()))))
+    return std::nullopt;
+  const Statistics seen = statistics_of(OwnedView(tensor).view());
+  if (!seen.min || !seen.max) return std::nullopt;
+  return std::max(std::fabs(*seen.min), std::fabs(*seen.max));
+}
+
+void describe_maker(const Visit& visit, const std::string& forward, Facts& facts) {
+  const Saved saved = saved_by(visit.node);
+  Maker maker;
+  maker.node = visit.node->name();
+  maker.links_back = visit.links_back;
+  maker.makes = visit.makes;
+  Facts::MadeAt made_at{site_of(*visit.node), {}};
+  for (const auto& [name, tensor] : saved.tensors) {
+    if (tensor.numel() > kLargestLookedAt) continue;
+    const bool aligned = visit.aligned && (name == "result" || is_elementwise(forward));
+    maker.tensors.push_back(describe_saved(name, tensor, facts.finding, aligned));
+    made_at.arguments.push_back({name, -1, true});
+  }
+  for (const auto& [name, value] : saved.numbers)
+    maker.scalars.push_back({name, format_number(value)});
+  facts.finding.makers.push_back(std::move(maker));
+  facts.made_at.push_back(std::move(made_at));
+}
+
+}  // namespace
+
+void describe_makers(const MakerWalk& walk, Facts& facts) {
+  std::deque<Visit> queue;
+  std::unordered_set<Node*> seen;
+  for (Visit& visit : beginnings(walk)) queue.push_back(std::move(visit));
+  while (!queue.empty() && facts.finding.makers.size() < kMostMakers &&
+         seen.size() < kMostNodesWalked) {
+    const Visit visit = std::move(queue.front());
+    queue.pop_front();
+    if (!seen.insert(visit.node.get()).second) continue;
+    const std::string forward = forward_name(*visit.node);
+    const bool passes = only_moves(forward) || copies(forward);
+    if (!passes) describe_maker(visit, forward, facts);
+    const int links_back = visit.links_back + (passes ? 0 : 1);
+    if (links_back > kFurthest) continue;
+    const bool aligned = visit.aligned && (copies(forward) || is_elementwise(forward));
+    for (const torch::autograd::Edge& edge : visit.node->next_edges()) {
+      if (edge.function)
+        queue.push_back({edge.function, links_back, aligned, passes ? visit.makes : ""});
+    }
+  }
+}
+
+void describe_unwatched_maker(const at::Tensor& tensor, Facts& facts) {
+  Node* const last = torch::autograd::impl::grad_fn_unsafe(tensor);
+  if (last == nullptr) return;
+  NodePtr node = NodePtr::reclaim_copy(last);
+  while (node && only_moves(forward_name(*node))) {  // of data, or of what was computed
+    const auto& edges = node->next_edges();
+    node = edges.empty() ? NodePtr() : edges[0].function;
+  }
+  if (!node || node->num_inputs() == 0 || node->next_edges().empty()) return;  // a leaf
+  describe_maker({node, 0, false, "self"}, forward_name(*node), facts);
+  facts.made_at.back().stack = 0;  // nobody saw it being made
+}
+
+std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::size_t most) {
+  std::vector<Facts::Activation> found;
+  std::vector<Visit> first = beginnings(walk);
+  std::unordered_set<Node*> seen;
+  std::deque<NodePtr> queue;
+  for (Visit& visit : first) queue.push_back(std::move(visit.node));
+  std::optional<double> last;
+  while (!queue.empty() && seen.size() < kMostNodesDeep && found.size() < most) {
+    const NodePtr node = std::move(queue.front());
+    queue.pop_front();
+    if (!seen.insert(node.get()).second) continue;
+    for (const auto& [name, tensor] : saved_by(node).tensors) {
+      // What went through the layer, not its weights, masks or normalised statistics.
+      if (name != "self" && name != "mat1" && name != "input" && name != "result") continue;
+      if (tensor.requires_grad() && tensor.is_leaf()) continue;
+      const std::optional<double> largest = largest_in(tensor, walk.least_share);
+      if (largest && largest != last)
+        found.push_back({site_of(*node), node->name(), dtype_of(tensor.scalar_type()), *largest,
+                         name != "result"});
+      last = largest;
+      break;
+    }
+    for (const torch::autograd::Edge& edge : node->next_edges())
+      if (edge.function) queue.push_back(edge.function);
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,59 @@
+#include "adapters/torch/hit/rows.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace nanscope::torch_adapter {
+namespace {
+
+// Which dimensions the row runs along; all of them if none is named.
+std::vector<bool> along(const std::vector<std::int64_t>& dims, std::size_t rank) {
+  std::vector<bool> runs(rank, dims.empty());
+  for (const std::int64_t dim : dims) {
+    const std::int64_t place = dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim;
+    if (place >= 0 && place < static_cast<std::int64_t>(rank)) runs[place] = true;
+  }
+  return runs;
+}
+
+}  // namespace
+
+bool is_row_by_row(const std::string& name) {
+  static const std::unordered_set<std::string> names = {
+      "aten::_softmax", "aten::_log_softmax", "aten::sum",
+      "aten::mean",     "aten::prod",         "aten::logsumexp",
+      "aten::var",      "aten::std",          "aten::linalg_vector_norm",
+      "aten::norm",     "aten::cumsum",       "aten::cumprod"};
+  return names.contains(name);
+}
+
+std::optional<Statistics> statistics_of_row(const Hook& hook, const Call& call,
+                                            const OwnedView& operand, const Finding& finding) {
+  const std::vector<Index>& failing = finding.origin.indices;
+  const auto dims = dims_of(hook, call);
+  if (!is_row_by_row(hook.info.name) || !dims || failing.empty() || operand.data == nullptr)
+    return std::nullopt;
+  const std::size_t rank = operand.sizes.size();
+  const std::vector<bool> runs = along(*dims, rank);
+  const std::size_t kept = std::count(runs.begin(), runs.end(), false);
+  const Index& at = failing[0];
+  const bool keeps_rank = at.size() == rank;
+  if (!keeps_rank && at.size() != kept) return std::nullopt;
+
+  OwnedView row = operand;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t place = keeps_rank ? i : next;
+    if (runs[i]) continue;
+    ++next;
+    if (at[place] >= row.sizes[i]) return std::nullopt;
+    const std::size_t width = width_of(row.dtype);
+    if (width == 0) return std::nullopt;
+    row.data = static_cast<const char*>(row.data) +
+               at[place] * row.strides[i] * static_cast<std::int64_t>(width);
+    row.sizes[i] = 1;
+  }
+  return statistics_of(row.view());
+}
+
+}  // namespace nanscope::torch_adapter

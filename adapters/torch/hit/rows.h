@@ -1,0 +1,20 @@
+// The statistics of the row that feeds the first failing element: of a softmax, a reduction,
+// a matrix product.
+#pragma once
+
+#include <optional>
+
+#include "adapters/torch/interpose/arguments.h"
+#include "adapters/torch/interpose/tensors.h"
+#include "records/capture.h"
+
+namespace nanscope::torch_adapter {
+
+// Nothing where the row is not known, or the operand is one row as a whole.
+[[nodiscard]] std::optional<Statistics> statistics_of_row(const Hook& hook, const Call& call,
+                                                          const OwnedView& operand,
+                                                          const Finding& finding);
+// Ops whose output element depends on one row of their first input.
+[[nodiscard]] bool is_row_by_row(const std::string& name);
+
+}  // namespace nanscope::torch_adapter

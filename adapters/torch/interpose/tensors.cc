@@ -1,0 +1,193 @@
+#include "adapters/torch/interpose/tensors.h"
+
+#include <ATen/NestedTensorImpl.h>
+#include <ATen/SparseCsrTensorImpl.h>
+#include <ATen/SparseTensorImpl.h>
+#include <ATen/functorch/BatchedTensorImpl.h>
+#include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/UndefinedTensorImpl.h>
+
+#include "scan/finite.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+
+constexpr DispatchKeySet kWrappers({DispatchKey::Python, DispatchKey::Functionalize,
+                                    DispatchKey::FuncTorchBatched,
+                                    DispatchKey::FuncTorchGradWrapper});
+
+// Quantized types stand for floating-point numbers.
+bool is_floating(c10::ScalarType type) {
+  return c10::isFloatingType(type) || c10::isComplexType(type) || c10::isQIntType(type);
+}
+
+bool is_signed_integer(c10::ScalarType type) {
+  return type == at::kChar || type == at::kShort || type == at::kInt || type == at::kLong;
+}
+
+}  // namespace
+
+at::Tensor below_transforms(at::Tensor tensor) {
+  while (tensor.defined()) {
+    if (const auto* wrapper = at::functorch::maybeGetTensorWrapper(tensor)) {
+      tensor = wrapper->value();
+    } else if (const auto* batched = at::functorch::maybeGetBatchedImpl(tensor)) {
+      tensor = batched->value();
+    } else {
+      break;
+    }
+  }
+  return tensor;
+}
+
+at::Tensor values_of(const at::Tensor& tensor) {
+  c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if (impl->key_set().has_any(kWrappers)) return tensor;
+  if (const auto* sparse = dynamic_cast<at::SparseTensorImpl*>(impl)) return sparse->values();
+  if (const auto* csr = dynamic_cast<at::SparseCsrTensorImpl*>(impl)) return csr->values();
+  if (const auto* nested = dynamic_cast<at::native::NestedTensorImpl*>(impl))
+    return nested->get_unsafe_storage_as_tensor();
+  return tensor;
+}
+
+bool has_no_values(const at::Tensor& tensor) {
+  const DispatchKeySet keys = tensor.unsafeGetTensorImpl()->key_set();
+  return keys.has(DispatchKey::Meta) || keys.has(DispatchKey::Functionalize);
+}
+
+DType dtype_of(c10::ScalarType type) noexcept {
+  switch (type) {
+    case at::kFloat:
+      return DType::kFloat32;
+    case at::kDouble:
+      return DType::kFloat64;
+    case at::kHalf:
+      return DType::kFloat16;
+    case at::kBFloat16:
+      return DType::kBFloat16;
+    case at::kComplexFloat:
+      return DType::kComplex64;
+    case at::kComplexDouble:
+      return DType::kComplex128;
+    case at::kComplexHalf:
+      return DType::kComplex32;
+    case at::kFloat8_e5m2:
+      return DType::kFloat8E5M2;
+    case at::kFloat8_e4m3fn:
+      return DType::kFloat8E4M3FN;
+    case at::kFloat8_e4m3fnuz:
+      return DType::kFloat8E4M3FNUZ;
+    case at::kFloat8_e5m2fnuz:
+      return DType::kFloat8E5M2FNUZ;
+    case at::kFloat8_e8m0fnu:
+      return DType::kFloat8E8M0FNU;
+    default:
+      return DType::kInteger;
+  }
+}
+
+Sight sight_of(const c10::TensorImpl& tensor) {
+  if (&tensor == c10::UndefinedTensorImpl::singleton()) return Sight::kNothing;
+  const DispatchKeySet keys = tensor.key_set();
+  if (keys.has_any(kWrappers)) return Sight::kWrapped;
+  const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
+  if (!keys.has(DispatchKey::CPU)) {
+    if (tensor.device_type() == c10::DeviceType::Meta) return Sight::kWrapped;
+    if (!is_floating(c10::typeMetaToScalarType(tensor.dtype()))) return Sight::kNothing;
+    if (keys.has(DispatchKey::SparseCPU) || keys.has(DispatchKey::SparseCsrCPU))
+      return Sight::kSparse;
+    if (keys.has(DispatchKey::QuantizedCPU)) return Sight::kQuantized;
+    return tensor.is_cpu() ? Sight::kOpaque : Sight::kOtherDevice;
+  }
+  if (!is_scannable(dtype)) return Sight::kNothing;
+  if (!tensor.has_storage()) return Sight::kOpaque;
+  return tensor.numel() == 0 || data_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
+}
+
+const void* data_of(const c10::TensorImpl& tensor) {
+  // No copy-on-write storage is materialised by looking at it.
+  const auto* base =
+      static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
+  return base == nullptr
+             ? nullptr
+             : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+int ceiling_of(const c10::TensorImpl& tensor) {
+  const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
+  if (__builtin_expect(tensor.is_non_overlapping_and_dense(), 1)) {
+    return nanscope::ceiling_of(data_of(tensor), tensor.numel() * tensor.itemsize(), dtype);
+  }
+  const c10::IntArrayRef sizes = tensor.sizes();
+  const c10::IntArrayRef strides = tensor.strides();
+  return nanscope::ceiling_of(TensorView{
+      data_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
+}
+
+bool is_foreign(const c10::TensorImpl& tensor) noexcept {
+  c10::StorageImpl* storage = storage_of(tensor);
+  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() !=
+                                   c10::GetCPUAllocator()->raw_deleter();
+}
+
+void OwnedView::take(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
+  dtype = dtype_of(type);
+  // Two float4 share a byte, and what a quantized number stands for is not in it.
+  const bool is_integer = c10::isIntegralType(type, /*includeBool=*/true);
+  int_width = is_integer ? static_cast<std::uint8_t>(impl.itemsize()) : 0;
+  int_signed = !is_integer || is_signed_integer(type);
+  data = impl.has_storage() ? data_of(impl) : nullptr;
+  sizes.assign(impl.sizes().begin(), impl.sizes().end());
+  strides.assign(impl.strides().begin(), impl.strides().end());
+}
+
+ByteRange range_of(const c10::TensorImpl& tensor) {
+  const auto item = static_cast<std::int64_t>(tensor.itemsize());
+  std::int64_t lo = tensor.storage_offset();
+  std::int64_t hi = lo;
+  const c10::IntArrayRef sizes = tensor.sizes();
+  const c10::IntArrayRef strides = tensor.strides();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0)
+      return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>(lo * item)};
+    hi += (sizes[i] - 1) * strides[i];
+  }
+  return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>((hi + 1) * item)};
+}
+
+TensorState state_of(const at::Tensor& tensor, bool finite) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (has_parts(impl)) {
+    const at::Tensor values = values_of(tensor);
+    return values.is_same(tensor) ? TensorState{} : state_of(values, finite);
+  }
+  TensorState state;
+  if (sight_of(impl) != Sight::kWatched) return state;
+  state.storage = storage_id(impl);
+  state.range = range_of(impl);
+  state.dense = impl.is_non_overlapping_and_dense();
+  state.requires_grad = impl.requires_grad();
+  if (!finite) state.kinds = kinds_of(OwnedView(tensor).view());
+  return state;
+}
+
+bool fills_its_storage(const c10::TensorImpl& tensor) {
+  return tensor.is_non_overlapping_and_dense() &&
+         tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
+}
+
+bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
+  const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
+  const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
+  return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
+                      a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
+                      a.strides() == b.strides());
+}
+
+}  // namespace nanscope::torch_adapter

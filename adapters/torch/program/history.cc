@@ -1,0 +1,338 @@
+#include "adapters/torch/program/history.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/program/forewarn.h"
+#include "adapters/torch/sentinel/unseen_steps.h"
+#include "adapters/torch/watch/watcher.h"
+#include "scan/statistics.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+constexpr std::int64_t kStretch = 16;  // elements side by side: one line of cache
+constexpr std::int64_t kStretches = 8;
+constexpr std::int64_t kMostWhole = 256;  // elements of a tensor that is looked at as a whole
+constexpr std::size_t kFirstSteps = 4;
+constexpr std::size_t kLastSteps = 28;
+constexpr std::size_t kMostOptimizers = 16;
+constexpr std::size_t kMostGradients = 24;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::atomic<double> scale{kUnknown};
+
+// One parameter: its sample at the last step, and what all of it was at the first.
+struct Kept {
+  WeakTensor tensor;
+  std::vector<float> last;
+  std::uint64_t first_hash = 0;
+};
+
+struct Optimizer {
+  std::vector<Kept> parameters;
+  std::vector<StepRecord> first;
+  std::deque<StepRecord> last;
+  std::int64_t steps = 0;
+};
+
+struct All {
+  std::unordered_map<const c10::TensorImpl*, Optimizer> optimizers;  // by the first parameter
+  const c10::TensorImpl* latest = nullptr;
+  std::optional<double> loss;
+};
+All& all() {
+  static auto& one = *new All;
+  return one;
+}
+
+// visit(elements side by side, their number)
+template <class T, class Visit>
+void visit_sample(const T* data, std::int64_t numel, Visit visit) {
+  if (numel <= kMostWhole) {
+    visit(data, numel);
+    return;
+  }
+  for (std::int64_t k = 0; k < kStretches; ++k)
+    visit(data + k * (numel - kStretch) / (kStretches - 1), kStretch);
+}
+
+// Calls `add(element number, which of four sums)`: one sum alone would wait for itself.
+template <class Add>
+void in_four(std::int64_t count, Add add) {
+  const std::int64_t fours = count / 4 * 4;
+  for (std::int64_t i = 0; i < fours; i += 4) {
+    add(i, 0);
+    add(i + 1, 1);
+    add(i + 2, 2);
+    add(i + 3, 3);
+  }
+  for (std::int64_t i = fours; i < count; ++i) add(i, 0);
+}
+
+// In memory order; false if it cannot be read that way.
+template <class Visit>
+bool sample(const at::Tensor& tensor, Visit visit) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (sight_of(impl) != Sight::kWatched || !impl.is_non_overlapping_and_dense()) return false;
+  const void* data = data_of(impl);
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      visit_sample(static_cast<const float*>(data), impl.numel(), visit);
+      return true;
+    case at::kDouble:
+      visit_sample(static_cast<const double*>(data), impl.numel(), visit);
+      return true;
+    case at::kHalf:
+      visit_sample(static_cast<const at::Half*>(data), impl.numel(), visit);
+      return true;
+    case at::kBFloat16:
+      visit_sample(static_cast<const at::BFloat16*>(data), impl.numel(), visit);
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::uint64_t hash_of(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (sight_of(impl) != Sight::kWatched || !impl.is_non_overlapping_and_dense()) return 0;
+  const auto* bytes = static_cast<const unsigned char*>(data_of(impl));
+  const std::size_t size = impl.numel() * impl.itemsize();
+  std::uint64_t hash = 0x9E3779B97F4A7C15ull;
+  for (std::size_t i = 0; i + 8 <= size; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + i, 8);
+    hash = (hash ^ word) * 0xFF51AFD7ED558CCDull;
+    hash ^= hash >> 32;
+  }
+  for (std::size_t i = size - size % 8; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001B3ull;
+  return hash | 1;
+}
+
+// Sums over the samples, scaled up to the whole.
+struct Sums {
+  double gradient = 0;
+  double weight = 0;
+  double update = 0;
+  float largest = 0;
+  bool updated = false;
+};
+
+std::int64_t size_of_sample(std::int64_t numel) {
+  return numel <= kMostWhole ? numel : kStretch * kStretches;
+}
+
+double scaled(double squares, std::int64_t numel) {
+  const std::int64_t seen = size_of_sample(numel);
+  return seen == 0 ? 0 : squares * static_cast<double>(numel) / static_cast<double>(seen);
+}
+
+void add_gradient(const at::Tensor& gradient, Sums& sums) {
+  double squares = 0;
+  const auto look = [&](const auto* g, std::int64_t count) {
+    double sum[4] = {};
+    in_four(count, [&](std::int64_t i, int k) {
+      const double value = static_cast<float>(g[i]);
+      sum[k] += value * value;
+    });
+    squares += sum[0] + sum[1] + sum[2] + sum[3];
+  };
+  if (sample(gradient, look)) sums.gradient += scaled(squares, gradient.numel());
+}
+
+void add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums) {
+  double squares = 0;
+  double change = 0;
+  float largest = sums.largest;
+  std::int64_t place = 0;
+  const bool known = !kept.last.empty();
+  if (!known) kept.last.resize(size_of_sample(parameter.numel()));
+  const auto look = [&](const auto* weights, std::int64_t count) {
+    count = std::min(count, static_cast<std::int64_t>(kept.last.size()) - place);
+    float* const last = kept.last.data() + place;
+    double sum[4] = {};
+    double moves[4] = {};
+    in_four(count, [&](std::int64_t i, int k) {
+      const auto w = static_cast<float>(weights[i]);
+      const double moved = static_cast<double>(w) - last[i];
+      sum[k] += static_cast<double>(w) * w;
+      moves[k] += moved * moved;
+      largest = std::max(largest, std::fabs(w));
+      last[i] = w;
+    });
+    squares += sum[0] + sum[1] + sum[2] + sum[3];
+    change += moves[0] + moves[1] + moves[2] + moves[3];
+    place += count;
+  };
+  if (!sample(parameter, look)) return;
+  sums.largest = largest;
+  sums.weight += scaled(squares, parameter.numel());
+  if (known) sums.update += scaled(change, parameter.numel());
+  sums.updated |= known;
+}
+
+Optimizer* optimizer_of(const std::vector<at::Tensor>& parameters) {
+  const c10::TensorImpl* owner = parameters[0].unsafeGetTensorImpl();
+  auto& known = all().optimizers;
+  if (!known.contains(owner) && known.size() >= kMostOptimizers) return nullptr;
+  all().latest = owner;
+  Optimizer& optimizer = known[owner];
+  if (optimizer.parameters.size() == parameters.size()) return &optimizer;
+  optimizer.parameters.clear();
+  for (const at::Tensor& parameter : parameters) {
+    optimizer.parameters.push_back(
+        {WeakTensor(parameter.getIntrusivePtr()), {}, hash_of(parameter)});
+  }
+  return &optimizer;
+}
+
+std::optional<double> known(double value) {
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+void keep(Optimizer& optimizer, const StepRecord& record) {
+  if (optimizer.first.size() < kFirstSteps) {
+    optimizer.first.push_back(record);
+    return;
+  }
+  optimizer.last.push_back(record);
+  if (optimizer.last.size() > kLastSteps) optimizer.last.pop_front();
+}
+
+}  // namespace
+
+void forget_history() {
+  all() = {};
+  scale = kUnknown;
+}
+
+void loss_seen(const std::vector<at::Tensor>& roots) {
+  if (roots.size() != 1 || roots[0].numel() != 1) return;
+  if (sight_of(*roots[0].unsafeGetTensorImpl()) != Sight::kWatched) return;
+  OwnedView view(roots[0]);
+  view.sizes.clear();
+  view.strides.clear();
+  all().loss = value_at(view.view(), {}).real;
+}
+
+void loss_scale_seen(double value) noexcept { scale = value; }
+
+void weights_known(const std::vector<at::Tensor>& parameters) {
+  if (!parameters.empty()) (void)optimizer_of(parameters);
+}
+
+void step_seen(const std::vector<at::Tensor>& parameters, std::optional<double> learning_rate) {
+  if (parameters.empty()) return;
+  Optimizer* optimizer = optimizer_of(parameters);
+  if (optimizer == nullptr) return;
+  Sums sums;
+  bool any = false;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const at::Tensor& gradient = parameters[i].grad();
+    if (gradient.defined()) {
+      any = true;
+      add_gradient(gradient, sums);
+    }
+    add_parameter(parameters[i], optimizer->parameters[i], sums);
+  }
+  StepRecord record;
+  record.step = Watcher::get().judge.current_step();
+  record.loss = std::exchange(all().loss, std::nullopt);
+  if (any) record.gradient_norm = std::sqrt(sums.gradient);
+  record.largest_parameter = sums.largest;
+  if (sums.updated && sums.weight > 0) record.update_ratio = std::sqrt(sums.update / sums.weight);
+  record.learning_rate = learning_rate;
+  record.loss_scale = known(scale);
+  ++optimizer->steps;
+  keep(*optimizer, record);
+  watch_growth(optimizer->last);
+}
+
+void step_counted(const std::vector<at::Tensor>& parameters,
+                  const std::function<std::optional<double>()>& learning_rate) {
+  if (parameters.empty()) return;
+  const auto known = all().optimizers.find(parameters[0].unsafeGetTensorImpl());
+  if (known == all().optimizers.end() || known->second.first.size() < kFirstSteps) {
+    step_seen(parameters, learning_rate());
+  } else {
+    ++known->second.steps;
+  }
+}
+
+void forget_samples() {
+  for (auto& [owner, optimizer] : all().optimizers) {
+    for (Kept& kept : optimizer.parameters) kept.last.clear();
+  }
+}
+
+void let_go_of(const at::Tensor& tensor) {
+  for (auto& [owner, optimizer] : all().optimizers) {
+    for (const Kept& kept : optimizer.parameters) {
+      const auto strong = kept.tensor.lock();
+      if (strong.get() != tensor.unsafeGetTensorImpl()) continue;
+      optimizer.parameters.clear();
+      break;
+    }
+  }
+}
+
+std::vector<StepRecord> history_so_far() {
+  std::vector<StepRecord> told;
+  const auto found = all().optimizers.find(all().latest);
+  if (found != all().optimizers.end()) {
+    told = found->second.first;
+    told.insert(told.end(), found->second.last.begin(), found->second.last.end());
+  }
+  if (all().loss) {
+    StepRecord now;
+    now.step = Watcher::get().judge.current_step();
+    now.loss = all().loss;
+    now.loss_scale = known(scale);
+    told.push_back(now);
+  }
+  return told;
+}
+
+std::vector<double> gradients_now() {
+  std::vector<double> largest;
+  const auto found = all().optimizers.find(all().latest);
+  if (found == all().optimizers.end()) return largest;
+  for (const Kept& kept : found->second.parameters) {
+    auto strong = kept.tensor.lock();
+    if (!strong || largest.size() >= kMostGradients) continue;
+    const at::Tensor tensor(std::move(strong));
+    const at::Tensor& gradient = tensor.grad();
+    float most = 0;
+    if (gradient.defined() && tensor.dim() > 1)
+      sample(gradient, [&](const auto* g, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i)
+          most = std::max(most, std::fabs(static_cast<float>(g[i])));
+      });
+    if (most > 0 && std::isfinite(most)) largest.push_back(most);
+  }
+  return largest;
+}
+
+std::vector<Weight> trained_weights() {
+  std::vector<Weight> weights;
+  for (const auto& [owner, optimizer] : all().optimizers) {
+    for (const Kept& kept : optimizer.parameters) {
+      auto strong = kept.tensor.lock();
+      if (!strong) continue;
+      at::Tensor tensor(std::move(strong));
+      const bool changed = kept.first_hash == 0 || hash_of(tensor) != kept.first_hash;
+      weights.push_back({std::move(tensor), optimizer.steps, changed});
+    }
+  }
+  return weights;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,287 @@
+#include "adapters/torch/program/moments.h"
+
+#include <deque>
+#include <regex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/program/frames.h"
+#include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+constexpr std::size_t kMostNodes = 100'000;
+constexpr std::size_t kNearestNodes = 64;
+constexpr std::size_t kMostResults = 2000;
+constexpr int kWaysKept = 200;
+
+// Under the GIL, like all of this file.
+struct Memory {
+  std::unordered_set<std::uint32_t> lines;  // backward calls whose leaves are known
+  int ways = 0;
+  std::deque<WeakTensor> results;  // of autograd.grad()
+  // Gradients that were there when a watch() block began, and their versions.
+  std::unordered_map<const c10::TensorImpl*, std::pair<WeakTensor, std::uint32_t>> old_gradients;
+};
+Memory& memory() {
+  static auto& all = *new Memory;
+  return all;
+}
+
+Watcher& watcher() { return Watcher::get(); }
+
+// Lets go of the tensors that were told of, with the GIL held: one may be the last.
+struct Told {
+  Told() = default;
+  ~Told() { TorchWorld::told(); }
+  Told(const Told&) = delete;
+};
+
+// Calls the judge without the GIL, then stops the program if it says so.
+template <class Tell>
+auto tell(Tell act) {
+  if constexpr (std::is_void_v<decltype(act())>) {
+    {
+      const Busy busy;
+      const Told told;
+      const WithoutGil without_gil;
+      act();
+    }
+    stop_if_wanted();
+  } else {
+    const Busy busy;
+    const Told told;
+    const WithoutGil without_gil;
+    return act();
+  }
+}
+
+bool is_old(const at::Tensor& gradient) {
+  const auto found = memory().old_gradients.find(gradient.unsafeGetTensorImpl());
+  return found != memory().old_gradients.end() &&
+         found->second.second == static_cast<std::uint32_t>(gradient._version());
+}
+
+bool is_about_values(const std::string& words) {
+  static const std::regex about(
+      R"(\b(nans?|infs?|infinity|infinite|(non-?)?finite|diverged?|positive.definite|singular|)"
+      R"(converged?|ill-conditioned)\b)",
+      std::regex::icase);
+  return std::regex_search(words, about);
+}
+
+std::vector<TensorState> states_of(const Tensors& tensors) {
+  std::vector<TensorState> states;
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.defined()) states.push_back(TorchWorld::look_at(below_transforms(tensor)));
+  }
+  return states;
+}
+
+bool any_bad(const std::vector<TensorState>& states) {
+  for (const TensorState& state : states) {
+    if (state.kinds.any()) return true;
+  }
+  return false;
+}
+
+// The gradients that matter now: all where a bad loss waits, else those that may be bad.
+std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
+  std::vector<LeafGrad> told;
+  for (const at::Tensor& leaf : leaves) {
+    if (!leaf.defined() || !leaf.is_leaf()) continue;
+    const at::Tensor& grad = leaf.grad();
+    if (!grad.defined()) continue;
+    if (all || is_suspect(grad) || told.empty()) {
+      told.push_back(watcher().world.describe(leaf));
+      TorchWorld::keep_at_hand(grad, told.back().state);
+    }
+  }
+  return told;
+}
+
+}  // namespace
+
+void forget_moments() { memory() = {}; }
+
+bool is_suspect(const at::Tensor& tensor) {
+  if (!tensor.defined()) return false;
+  if (has_parts(*tensor.unsafeGetTensorImpl())) {
+    const at::Tensor values = values_of(tensor);
+    return !values.is_same(tensor) && is_suspect(values);
+  }
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (sight_of(impl) != Sight::kWatched) return false;
+  return watcher().ledger.knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
+}
+
+void remember_old_gradients() {
+  for (const at::Tensor& leaf : watcher().world.live_leaves()) {
+    if (!leaf.is_leaf() || !leaf.grad().defined()) continue;
+    const at::Tensor& grad = leaf.grad();
+    memory().old_gradients.try_emplace(grad.unsafeGetTensorImpl(), grad.getIntrusivePtr(),
+                                       static_cast<std::uint32_t>(grad._version()));
+  }
+}
+
+void forget_old_gradient(const at::Tensor& gradient) {
+  memory().old_gradients.erase(gradient.unsafeGetTensorImpl());
+}
+
+Judge::RootId backward_begins(const Tensors& roots) {
+  Memory& kept = memory();
+  const Place place = current_place();
+  const std::vector<TensorState> states = states_of(roots);
+  std::vector<std::uint32_t> way;
+  if (!any_bad(states) && kept.ways < kWaysKept) {
+    ++kept.ways;
+    for (const StackId stack : sites_on_the_way(roots, kNearestNodes))
+      way.push_back(info_of(stack).line);
+  }
+  if (kept.lines.insert(place.line).second) {
+    for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
+      (void)watcher().world.describe(leaf);
+      if (watcher().world.target_of(leaf) == Target::kParameter)
+        watcher().world.register_target(leaf, Target::kParameter);
+    }
+  }
+  return tell([&] { return watcher().judge.backward_begins(states, place, way); });
+}
+
+void backward_ended(Judge::RootId root, const Tensors& roots) {
+  const bool bad = any_bad(states_of(roots));
+  std::vector<LeafGrad> leaves;
+  if (bad) {
+    leaves = gradients_of(leaves_of(roots, kMostNodes), true);
+  } else if (tell([&] { return watcher().judge.made_bad(root); })) {
+    leaves = gradients_of(leaves_of(roots, kMostNodes), false);
+  } else if (!watcher().ledger.empty()) {
+    leaves = gradients_of(watcher().world.live_leaves(), false);
+  }
+  tell([&] { watcher().judge.backward_ended(root, leaves); });
+  if (!watcher().judge.awaits_gradients()) watcher().world.tidy();
+}
+
+void backward_raised(Judge::RootId root, const std::string& text) {
+  const bool about = is_about_values(text);
+  // The program's own exception goes on; it is stopped at its next op, if it lives.
+  const Busy busy;
+  const WithoutGil without_gil;
+  watcher().judge.backward_raised(root, about, text);
+}
+
+void grad_ended(Judge::RootId root, const Tensors& results) {
+  Memory& kept = memory();
+  for (const at::Tensor& returned : results) {
+    const at::Tensor result = below_transforms(returned);
+    if (!is_suspect(result)) continue;
+    kept.results.emplace_back(result.getIntrusivePtr());
+    if (kept.results.size() > kMostResults) kept.results.pop_front();
+  }
+  const std::vector<TensorState> states = states_of(results);
+  tell([&] { watcher().judge.grad_ended(root, states); });
+}
+
+void optimizer_made(const Tensors& parameters) {
+  for (const at::Tensor& parameter : parameters) {
+    watcher().world.in_optimizer(parameter);
+    watcher().world.register_target(parameter, Target::kParameter);
+  }
+  tell([&] { watcher().judge.optimizer_made(); });
+}
+
+void step_begins(const Tensors& parameters, bool found_inf) {
+  const std::vector<LeafGrad> gradients =
+      gradients_of(parameters, watcher().judge.awaits_gradients());
+  const Place place = current_place();
+  tell([&] { watcher().judge.step_begins(gradients, found_inf, place); });
+}
+
+void step_ended(const NamedTensors& state) {
+  std::vector<Held> bad;
+  for (const auto& [name, tensor] : state) {
+    const TensorState seen = TorchWorld::look_at(tensor);
+    if (seen.kinds.any()) bad.push_back({seen, name});
+  }
+  const Place place = bad.empty() ? Place{} : current_place();
+  tell([&] { watcher().judge.step_ended(bad, place); });
+}
+
+void value_registered(const at::Tensor& value, Target target) {
+  watcher().world.register_target(value, target);
+  const c10::TensorImpl& impl = *value.unsafeGetTensorImpl();
+  if (!watching || this_thread().busy || !watcher().ledger.knows(storage_id(impl))) return;
+  const TensorState state = state_of(value);
+  const Place place = current_place();
+  const std::string name = TorchWorld::number_of(value);
+  tell([&] { watcher().judge.value_registered(state, target, name, place); });
+}
+
+void gradients_dropped(const Tensors& parameters) {
+  if (!watcher().judge.awaits_gradients()) return;
+  std::vector<TensorId> gradients;
+  for (const at::Tensor& parameter : parameters) {
+    if (parameter.defined() && parameter.is_leaf() && parameter.grad().defined()) {
+      gradients.push_back(tensor_id(parameter.grad()));
+    }
+  }
+  tell([&] { watcher().judge.gradients_dropped(gradients); });
+}
+
+void host_read(const at::Tensor& tensor, bool decides) {
+  if (this_thread().busy || !is_suspect(tensor)) return;
+  const TensorState state = TorchWorld::look_at(tensor);
+  if (!state.kinds.any()) return;
+  const Place place = current_place();
+  tell([&] { watcher().judge.host_read(state, decides, place); });
+}
+
+void handed_over(const at::Tensor& tensor) {
+  if (this_thread().busy || !is_suspect(tensor)) return;
+  const TensorState state = TorchWorld::look_at(tensor);
+  if (!state.kinds.any()) return;
+  const Place place = current_place();
+  tell([&] { watcher().judge.handed_over(state, place); });
+}
+
+void program_ended(const End& end) {
+  Ending ending;
+  ending.exception = end.exception;
+  ending.abnormal = end.exception || end.status != 0;
+  ending.text = end.text;
+  ending.about_values = is_about_values(end.text);
+  ending.blunder = end.blunder;
+  ending.place.step = watcher().judge.current_step();
+  ending.place.stack = end.stack;
+  ending.place.line = info_of(end.stack).line;
+  for (const TensorState& state : states_of(end.locals)) {
+    if (state.kinds.any()) ending.locals.push_back(state);
+  }
+  // Held until the judge has seen them.
+  const std::vector<at::Tensor> leaves = watcher().world.live_leaves();
+  std::vector<at::Tensor> results;
+  for (const at::Tensor& leaf : leaves) {
+    if (!leaf.is_leaf() || !leaf.grad().defined() || is_old(leaf.grad())) continue;
+    ending.leaves.push_back(watcher().world.describe(leaf));
+    TorchWorld::keep_at_hand(leaf.grad(), ending.leaves.back().state);
+  }
+  for (const WeakTensor& weak : memory().results) {
+    if (auto strong = weak.lock()) {
+      const TensorState state = TorchWorld::look_at(results.emplace_back(std::move(strong)));
+      if (state.kinds.any()) ending.gradients.push_back(state);
+    }
+  }
+  for (const auto& [name, tensor] : end.held) {
+    const TensorState state = TorchWorld::look_at(tensor);
+    if (state.kinds.any()) ending.held.push_back({state, name});
+  }
+  const Busy busy;
+  const Told told;
+  const WithoutGil without_gil;
+  watcher().judge.ended(ending);
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,57 @@
+// The moments of a program that no kernel shows: a backward begins and ends, an optimizer
+// steps, Python reads a value, the program ends. Called from the Python hooks, with the
+// GIL held; each may throw to stop the program.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/torch/program/frames.h"
+#include "origin/judge.h"
+
+namespace nanscope::torch_adapter {
+
+using Tensors = std::vector<at::Tensor>;
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+[[nodiscard]] Judge::RootId backward_begins(const Tensors& roots);
+void backward_ended(Judge::RootId root, const Tensors& roots);
+void backward_raised(Judge::RootId root, const std::string& text);
+void grad_ended(Judge::RootId root, const Tensors& results);
+
+void optimizer_made(const Tensors& parameters);
+void step_begins(const Tensors& parameters, bool found_inf);
+// `state`: what of the optimizer's own may be bad.
+void step_ended(const NamedTensors& state);
+// A module got this parameter or buffer.
+void value_registered(const at::Tensor& value, Target target);
+void gradients_dropped(const Tensors& parameters);
+
+// Another stretch of the program is watched from here on.
+void forget_moments();
+// The gradients that leaves have now: while nobody touches them, they are not this stretch's.
+void remember_old_gradients();
+void forget_old_gradient(const at::Tensor& gradient);
+
+// Could this tensor be bad? A look-up, not a scan, for what a watched op wrote.
+[[nodiscard]] bool is_suspect(const at::Tensor& tensor);
+void host_read(const at::Tensor& tensor, bool decides);
+
+// A tensor is pickled for another process.
+void handed_over(const at::Tensor& tensor);
+
+struct End {
+  bool exception = false;
+  bool blunder = false;  // see Ending
+  int status = 0;
+  std::string text;
+  Tensors locals;
+  NamedTensors held;
+  StackId stack = 0;  // where the exception was raised
+};
+void program_ended(const End& end);
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,37 @@
+// Autograd nodes: which one is running, and where in the forward it was made.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/function.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "adapters/torch/program/frames.h"
+
+namespace nanscope::torch_adapter {
+
+// Called after every op: if a node was made since the last one, its site is here.
+void remember_new_nodes();
+
+struct NodeInfo {
+  bool running = false;  // a backward node is being evaluated on this thread
+  std::string name;      // SqrtBackward0
+  StackId forward = 0;   // where the node was made; 0 if not known
+};
+[[nodiscard]] NodeInfo current_node();
+// Where in the forward a node was made; 0 if not known.
+[[nodiscard]] StackId site_of(const torch::autograd::Node& node);
+
+[[nodiscard]] std::unique_lock<std::mutex> pause_nodes();  // for a fork
+
+// The leaves a backward from these roots can reach. Walks at most `limit` nodes.
+[[nodiscard]] std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots,
+                                                std::size_t limit);
+// The forward sites of the nearest nodes, the root's own first.
+[[nodiscard]] std::vector<StackId> sites_on_the_way(const std::vector<at::Tensor>& roots,
+                                                    std::size_t limit);
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,57 @@
+// One watched run: findings to the capture as they happen, the whole at the end.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "adapters/torch/program/frames.h"
+#include "records/capture.h"
+
+namespace nanscope::torch_adapter {
+
+// What happens on the thread that did harm.
+enum class OnError : std::uint8_t {
+  kStop,   // the program is stopped at the first error
+  kGoOn,   // --keep-going
+  kRaise,  // --raise, --strict, --pdb: Python is asked, at every error
+};
+
+struct SessionOptions {
+  std::string capture_path;
+  bool overwrite = false;
+  bool keep_capture = false;  // the user named it: written even without a finding
+  OnError on_error = OnError::kStop;
+  bool strict = false;  // every birth is an error
+  std::string news;     // a file to which a child tells the run of its first finding
+  Program program;
+};
+
+// Only findings of this module (and what is inside it), or of this file, are told from now on;
+// the others are counted. Empty: all.
+void keep_to(const std::string& layer, const std::string& file);
+
+// Makes the verdicts of the judge findings of this session: a run, or one watch() block.
+void begin_session(SessionOptions options);
+
+struct SessionEnd {
+  Capture capture;
+  std::string capture_path;             // empty if none was kept
+  std::vector<std::string> complaints;  // what could not be written, a sentence each
+};
+[[nodiscard]] SessionEnd end_session(int exit_status, Ended ended,
+                                     const std::vector<NotWatched>& also_not_watched);
+[[nodiscard]] bool error_found();
+// One finding of this session as JSON, as in the report.
+[[nodiscard]] std::string finding_json(std::size_t number);
+[[nodiscard]] std::string finding_text(std::size_t number);
+
+// A fork: nobody is inside while the process is copied; the child begins a session of its own.
+[[nodiscard]] std::unique_lock<std::mutex> pause_session();
+void session_forked(std::string capture_path, std::string news, std::int64_t pid);
+
+// A warning of this session; takes the GIL. `stack` is where the program stands.
+void add_warning(Forewarning warning, const std::string& op, StackId stack);
+
+}  // namespace nanscope::torch_adapter

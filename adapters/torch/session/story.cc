@@ -1,0 +1,288 @@
+#include "adapters/torch/session/story.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "adapters/python/read_site.h"
+#include "adapters/torch/hit/facts.h"
+#include "adapters/torch/program/frames.h"
+#include "adapters/torch/program/history.h"
+#include "adapters/torch/watch/watcher.h"
+
+namespace nb = nanobind;
+
+namespace nanscope::torch_adapter {
+namespace {
+
+PyObject* describe_function = nullptr;
+PyObject* name_function = nullptr;
+bool began_late = false;
+
+// The answer of story.describe, read back.
+struct Described {
+  Site site;
+  std::optional<Site> library_site;
+  std::vector<Frame> stack;
+  std::optional<std::string> module;
+  std::vector<std::optional<std::string>> names;
+  std::optional<int> rank;
+  std::optional<int> worker;
+};
+
+Described read_answer(nb::handle answer) {
+  Described told;
+  told.site = python::read_site(answer["site"]);
+  if (!nb::object(answer["library_site"]).is_none())
+    told.library_site = python::read_site(answer["library_site"]);
+  told.stack = python::read_stack(nb::object(answer["stack"]));
+  told.module = python::field<std::optional<std::string>>(answer, "module");
+  told.rank = python::field<std::optional<int>>(answer, "rank");
+  told.worker = python::field<std::optional<int>>(answer, "worker");
+  told.names = python::field<std::vector<std::optional<std::string>>>(answer, "names");
+  return told;
+}
+
+nb::list frames_for_python(StackId stack) {
+  nb::list frames;
+  for (const RawFrame& frame : frames_of(stack)) {
+    frames.append(nb::make_tuple(nb::borrow(frame.code), frame.lasti,
+                                 reinterpret_cast<std::uintptr_t>(frame.self)));
+  }
+  return frames;
+}
+
+// Calls Python code of ours in the middle of the program's. It raises nothing itself: what comes
+// out is the program's (Ctrl-C, a timeout of its own), which gets it later, and we ask once more.
+nb::object ask_python(PyObject* function, const nb::tuple& given) {
+  try {
+    return nb::borrow(function)(*given);
+  } catch (nb::python_error& error) {
+    keep_interrupt(error.value().inc_ref().ptr());
+  }
+  return nb::borrow(function)(*given);
+}
+
+Described ask(StackId stack, const std::string& op, const std::string& node,
+              const std::vector<Facts::Argument>& arguments) {
+  if (describe_function == nullptr) return {};
+  try {
+    nb::list given;
+    for (const Facts::Argument& argument : arguments) {
+      given.append(
+          nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
+    }
+    const nb::tuple question = nb::make_tuple(frames_for_python(stack), op, node, given);
+    return read_answer(ask_python(describe_function, question));
+  } catch (const std::exception& error) {
+    Described told;
+    told.site.remark = std::string("the source could not be read: ") + error.what();
+    return told;
+  }
+}
+
+Phase phase_of_call(const EventView& event) {
+  return event.place.phase == OpPhase::kBackward    ? Phase::kBackward
+         : event.place.phase == OpPhase::kOptimizer ? Phase::kOptimizer
+                                                    : Phase::kForward;
+}
+
+Phase phase_of(const EventView& event) {
+  if (event.sort == EventSort::kImported || event.sort == EventSort::kUninitialised)
+    return Phase::kData;
+  return phase_of_call(event);
+}
+
+OriginKind origin_kind(EventSort sort) {
+  switch (sort) {
+    case EventSort::kUninitialised:
+      return OriginKind::kUninitialised;
+    case EventSort::kDeclared:
+      return OriginKind::kDeclared;
+    case EventSort::kImported:
+      return OriginKind::kImported;
+    case EventSort::kUnwatched:
+      return OriginKind::kUnwatched;
+    default:
+      return OriginKind::kBirth;
+  }
+}
+
+Role role_of(const EventView& event) {
+  switch (event.sort) {
+    case EventSort::kDeclared:
+      return Role::kDeclared;
+    case EventSort::kImported:
+    case EventSort::kUnwatched:
+      return Role::kImported;
+    case EventSort::kBirth:
+      return Role::kBirth;
+    default:
+      return Role::kCarrier;
+  }
+}
+
+// The ops behind it get their places and the names of what they kept.
+void tell_makers(const Facts& facts, Finding& finding) {
+  for (std::size_t i = 0; i < finding.makers.size() && i < facts.made_at.size(); ++i) {
+    Maker& maker = finding.makers[i];
+    const Facts::MadeAt& made = facts.made_at[i];
+    if (made.stack == 0) continue;
+    Described told = ask(made.stack, "", maker.node, made.arguments);
+    maker.site = std::move(told.site);
+    for (std::size_t k = 0; k < maker.tensors.size() && k < told.names.size(); ++k) {
+      if (told.names[k]) maker.tensors[k].name = *told.names[k];
+    }
+  }
+  for (const Facts::Activation& activation : facts.activations) {
+    if (activation.stack == 0) continue;
+    const Site site = ask(activation.stack, "", "", {}).site;
+    finding.magnitudes.push_back({site.code, activation.largest, false});
+  }
+}
+
+// Numbers first (taken at the hit), then places and names.
+Finding begin_finding(const EventView& event) {
+  Finding finding;
+  std::vector<Facts::Argument> arguments;
+  if (const auto* facts = static_cast<const Facts*>(event.facts.get())) {
+    finding = facts->finding;
+    arguments = facts->arguments;
+  }
+  Origin& origin = finding.origin;
+  origin.kind = origin_kind(event.sort);
+  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || began_late))
+    origin.kind = OriginKind::kUnwatched;
+  origin.was_finite = event.sort == EventSort::kUnwatched;
+  origin.phase = origin.kind == OriginKind::kUnwatched ? phase_of_call(event) : phase_of(event);
+  origin.op = event.op->name;
+  if (!event.place.node.empty()) origin.node = event.place.node;
+  origin.step = event.place.step;
+  origin.discarded = event.discarded;
+  // Code that the engine calls (autograd.Function, a hook) is its own site.
+  origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;
+  Described told =
+      ask(event.place.stack, origin.op, origin.in_backward_code ? "" : event.place.node, arguments);
+  origin.site = std::move(told.site);
+  origin.library_site = std::move(told.library_site);
+  origin.stack = std::move(told.stack);
+  origin.module = std::move(told.module);
+  origin.rank = told.rank;
+  origin.worker = told.worker;
+  std::size_t input = 0;
+  for (std::size_t i = 0; i < arguments.size() && i < told.names.size(); ++i) {
+    if (!arguments[i].shown || input >= finding.inputs.size()) continue;
+    if (told.names[i]) finding.inputs[input].name = *told.names[i];
+    ++input;
+  }
+  for (std::size_t i = 0; i < arguments.size() && i < finding.inputs.size(); ++i) {
+    const auto same = arguments[i].saved_as;  // in a backward all of them are shown
+    if (same && *same < finding.inputs.size() && told.names.size() > *same && told.names[*same])
+      finding.inputs[i].name = *told.names[*same];
+  }
+  if (const auto* facts = static_cast<const Facts*>(event.facts.get()))
+    tell_makers(*facts, finding);
+  return finding;
+}
+
+// How the training went until here.
+void tell_history(Finding& finding) {
+  finding.history = history_so_far();
+  if (finding.origin.phase != Phase::kBackward) return;
+  for (const double largest : gradients_now()) finding.magnitudes.push_back({"", largest, true});
+}
+
+// The judge knows storages by number; the living modules know their names.
+std::optional<std::string> name_of_target(const std::string& number) {
+  if (const std::size_t of = number.find(" of #"); of != std::string::npos) {  // optimizer state
+    const auto owner = name_of_target(number.substr(of + 4));
+    return number.substr(0, of) + (owner ? " of " + *owner : "");
+  }
+  if (!number.starts_with('#')) return number.empty() ? std::nullopt : std::optional(number);
+  if (name_function == nullptr) return std::nullopt;
+  try {
+    const nb::tuple given = nb::make_tuple(std::stoull(number.substr(1)));
+    return nb::cast<std::optional<std::string>>(ask_python(name_function, given));
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {}).site; }
+
+}  // namespace
+
+void configure_story(PyObject* describe, PyObject* name) {
+  Py_XINCREF(describe);
+  Py_XINCREF(name);
+  Py_XSETREF(describe_function, describe);
+  Py_XSETREF(name_function, name);
+}
+
+void made_before_the_watch(bool may) noexcept { began_late = may; }
+
+Finding tell_story(const Verdict& verdict) {
+  const nb::gil_scoped_acquire gil;
+  Finding finding = begin_finding(verdict.origin);
+  finding.level = Level::kError;
+  tell_history(finding);
+  if (verdict.misuse) finding.origin.kind = OriginKind::kBirth;
+  if (verdict.harmless) {
+    const EventView& origin = verdict.origin;
+    finding.chain.push_back(
+        {origin.op->name, finding.origin.site, phase_of(origin), role_of(origin)});
+    return finding;
+  }
+  Harm harm;
+  harm.kind = static_cast<HarmKind>(verdict.harm);
+  harm.step = verdict.place.step;
+  if (verdict.place.stack != 0) harm.site = site_at(verdict.place.stack, "");
+  harm.name = name_of_target(verdict.name);
+  harm.text = verdict.text;
+  // What it was made from and is not to blame: a mask, an inf that came with the data.
+  for (const EventView& event : verdict.evidence) {
+    if (event.sort == EventSort::kDeclared || role_of(event) == Role::kImported)
+      finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
+                               phase_of(event), role_of(event)});
+  }
+  for (const EventView& event : verdict.chain) {
+    finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
+                             phase_of(event), role_of(event)});
+  }
+  finding.chain.push_back({"", harm.site.value_or(Site{}), finding.origin.phase, Role::kHarm});
+  finding.chain_truncated = verdict.chain_truncated;
+  finding.harm = std::move(harm);
+  return finding;
+}
+
+Finding tell_note(const Note& note) {
+  const nb::gil_scoped_acquire gil;
+  Finding finding = begin_finding(note.first);
+  finding.level = note.warns ? Level::kWarning : Level::kNote;
+  finding.count = note.count;
+  finding.fate = note.why;
+  return finding;
+}
+
+Finding tell_warning(Forewarning warning, const std::string& op, StackId stack) {
+  const nb::gil_scoped_acquire gil;
+  Finding finding;
+  finding.level = Level::kWarning;
+  finding.origin.op = op;
+  finding.origin.value = {warning.value, 0, false};
+  finding.origin.step = Watcher::get().judge.current_step();
+  if (stack != 0) {
+    Described told = ask(stack, "", "", {});
+    finding.origin.site = std::move(told.site);
+    finding.origin.stack = std::move(told.stack);
+    finding.origin.module = std::move(told.module);
+  }
+  if (warning.name.starts_with('#'))
+    warning.name = name_of_target(warning.name).value_or("a weight");
+  if (warning.name.empty()) warning.name = finding.origin.site.code;
+  finding.forewarning = std::move(warning);
+  return finding;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,190 @@
+#include "adapters/torch/watch/world.h"
+
+#include "adapters/torch/hit/facts.h"
+#include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/ops/operands.h"
+#include "adapters/torch/watch/watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+constexpr std::size_t kMostHeld = 1 << 16;
+
+c10::weak_intrusive_ptr<c10::StorageImpl> weakly(StorageId storage) {
+  auto* impl = reinterpret_cast<c10::StorageImpl*>(storage.value);
+  return c10::weak_intrusive_ptr<c10::StorageImpl>(
+      c10::intrusive_ptr<c10::StorageImpl>::unsafe_reclaim_from_nonowning(impl));
+}
+
+constexpr std::size_t kMostAtHand = 64;
+std::vector<at::Tensor>& at_hand() {
+  thread_local std::vector<at::Tensor> tensors;
+  return tensors;
+}
+
+template <class Map, class Expired>
+void keep_small(Map& map, Expired expired) {
+  if (map.size() >= kMostHeld) std::erase_if(map, expired);
+}
+
+}  // namespace
+
+TensorState TorchWorld::look_at(const at::Tensor& tensor) {
+  const TensorState state = state_of(tensor);
+  keep_at_hand(tensor, state);
+  return state;
+}
+
+void TorchWorld::keep_at_hand(const at::Tensor& tensor, const TensorState& state) {
+  const bool news = state.kinds.any() && !Watcher::get().ledger.knows(state.storage);
+  if (news && at_hand().size() < kMostAtHand) at_hand().push_back(tensor);
+}
+
+void TorchWorld::told() noexcept { at_hand().clear(); }
+
+std::shared_ptr<const void> TorchWorld::facts_of(const TensorState& state) {
+  for (const at::Tensor& tensor : at_hand()) {
+    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    if (storage_id(impl) == state.storage && range_of(impl).covers(state.range))
+      return facts_of_outsider(tensor);
+  }
+  return nullptr;
+}
+
+bool TorchWorld::forget(const at::Tensor& tensor) {
+  const std::lock_guard guard(lock_);
+  gradients_.erase(tensor_id(tensor));
+  const auto found = leaves_.find(tensor_id(tensor));
+  if (found == leaves_.end()) return false;
+  const bool in_optimizer = found->second.in_optimizer;
+  leaves_.erase(found);
+  return in_optimizer;
+}
+
+std::string TorchWorld::number_of(const at::Tensor& tensor) {
+  return "#" + std::to_string(storage_id(*tensor.unsafeGetTensorImpl()).value);
+}
+
+void TorchWorld::hold(StorageId storage) {
+  if (storage.value == 0) return;
+  const std::lock_guard guard(lock_);
+  storages_.try_emplace(storage, weakly(storage));
+}
+
+void TorchWorld::release(StorageId storage) {
+  const std::lock_guard guard(lock_);
+  storages_.erase(storage);
+}
+
+bool TorchWorld::alive(StorageId storage) {
+  const std::lock_guard guard(lock_);
+  const auto found = storages_.find(storage);
+  return found != storages_.end() && !found->second.expired();
+}
+
+LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
+  LeafGrad told;
+  told.leaf = tensor_id(leaf);
+  told.name = number_of(leaf);
+  const at::Tensor& grad = leaf.grad();
+  const std::lock_guard guard(lock_);
+  keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
+  const auto [entry, added] = leaves_.try_emplace(told.leaf, leaf_of(leaf));
+  if (!added && entry->second.tensor.expired()) entry->second = leaf_of(leaf);
+  told.in_optimizer = entry->second.in_optimizer;
+  if (grad.defined()) {
+    told.grad = tensor_id(grad);
+    told.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
+    told.state = state_by_extent(grad);
+    keep_small(gradients_, [](const auto& held) { return held.second.expired(); });
+    gradients_.insert_or_assign(told.grad, WeakTensor(grad.getIntrusivePtr()));
+  }
+  return told;
+}
+
+void TorchWorld::tidy() {
+  const std::lock_guard guard(lock_);
+  if (gradients_.size() < tidy_at_) return;
+  std::erase_if(gradients_, [](const auto& held) { return held.second.expired(); });
+  tidy_at_ = std::max<std::size_t>(1024, 2 * gradients_.size());
+}
+
+void TorchWorld::in_optimizer(const at::Tensor& leaf) {
+  const std::lock_guard guard(lock_);
+  leaves_.insert_or_assign(tensor_id(leaf), leaf_of(leaf, true));
+}
+
+TorchWorld::Leaf TorchWorld::leaf_of(const at::Tensor& tensor, bool in_optimizer) {
+  return {WeakTensor(tensor.getIntrusivePtr()), in_optimizer,
+          storage_id(*tensor.unsafeGetTensorImpl())};
+}
+
+std::vector<World::Replaced> TorchWorld::replaced_leaves() {
+  std::vector<at::Tensor> alive;  // let go of after the lock
+  std::vector<Replaced> replaced;
+  const std::lock_guard guard(lock_);
+  for (auto& [id, leaf] : leaves_) {
+    auto strong = leaf.tensor.lock();
+    if (!strong) continue;
+    const at::Tensor& tensor = alive.emplace_back(std::move(strong));
+    const StorageId now = storage_id(*tensor.unsafeGetTensorImpl());
+    if (now == leaf.storage) continue;
+    leaf.storage = now;
+    replaced.push_back({state_of(tensor), number_of(tensor)});
+  }
+  return replaced;
+}
+
+at::Tensor TorchWorld::living(TensorId leaf) {
+  const std::lock_guard guard(lock_);
+  const auto found = leaves_.find(leaf);
+  if (found == leaves_.end()) return {};
+  auto strong = found->second.tensor.lock();
+  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
+}
+
+std::optional<LeafGrad> TorchWorld::peek(TensorId leaf) {
+  const at::Tensor tensor = living(leaf);
+  if (!tensor.defined()) return std::nullopt;
+  LeafGrad told;
+  told.leaf = leaf;
+  if (const at::Tensor& grad = tensor.grad(); grad.defined()) {
+    told.grad = tensor_id(grad);
+    told.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
+  }
+  return told;
+}
+
+std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {
+  const at::Tensor tensor = living(leaf);
+  return tensor.defined() ? std::optional(describe(tensor)) : std::nullopt;
+}
+
+void TorchWorld::register_target(const at::Tensor& tensor, Target target) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (storage_of(impl) == nullptr) return;
+  const std::lock_guard guard(lock_);
+  keep_small(targets_, [](const auto& entry) { return entry.second.storage.expired(); });
+  targets_.insert_or_assign(storage_id(impl), Registered{weakly(storage_id(impl)), target});
+}
+
+Target TorchWorld::target_of(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  {
+    const std::lock_guard guard(lock_);
+    const auto found = targets_.find(storage_id(impl));
+    if (found != targets_.end() && !found->second.storage.expired()) return found->second.target;
+  }
+  return tensor.requires_grad() && tensor.is_leaf() ? Target::kParameter : Target::kNone;
+}
+
+std::vector<at::Tensor> TorchWorld::live_leaves() {
+  const std::lock_guard guard(lock_);
+  std::vector<at::Tensor> alive;
+  for (const auto& [id, leaf] : leaves_) {
+    if (auto strong = leaf.tensor.lock()) alive.emplace_back(std::move(strong));
+  }
+  return alive;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,1 @@
+"""What one calls from Python: one file per family of functions."""

@@ -1,0 +1,352 @@
+"""`watch`: a stretch of a program under the watch, as `nanscope run` watches a whole one.
+
+Entering puts the wrappers and hooks in, leaving judges what is known, as the end of a program
+would, and takes every hook out again. The wrappers in front of torch's kernels stay where they
+are, switched off (Note [Installed once, never removed] in install.cc).
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import json
+import os
+import sys
+import threading
+import weakref
+from functools import wraps
+from typing import Any, Literal, TypeVar, overload
+
+from nanscope.errors import NonFiniteError, kind_of
+from nanscope.findings import Finding
+from nanscope.run.ending import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    import torch
+
+    from nanscope.moments.attach import Hooks
+    from nanscope.sentinel.block import BlockSentinel
+
+F = TypeVar("F", bound="Callable[..., Any]")
+NESTED = (
+    "watch() is already on, entered at {}: one block at a time, for torch's kernels are watched in "
+    "all threads at once."
+)
+LATER = (
+    "watch() cannot decorate {}: calling a generator or coroutine runs nothing yet; put "
+    "`with nanscope.watch():` around the code that uses it."
+)
+RUN = "this process is watched by `nanscope run` already: leave watch() out, or start it as usual."
+
+_lock = threading.Lock()
+_active: WatchBlock | None = None
+_fork_hooks = False
+
+
+class WatchBlock:
+    """One watched stretch. `finding` is the first error, `findings` all errors, warnings and notes.
+
+    `verdict` is "error", "clean" or "unknown" once the block has ended, `report` the text of it.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module | None = None,
+        mode: Literal["exact", "sentinel"] = "exact",
+        on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+        snapshot_every: float | None = None,
+    ) -> None:
+        if mode not in ("exact", "sentinel"):
+            raise ValueError(f'mode is "exact" or "sentinel", not {mode!r}.')
+        if snapshot_every is not None and not (mode == "sentinel" and snapshot_every > 0):
+            raise ValueError('snapshot_every is a number of seconds, with mode="sentinel".')
+        if not callable(on_find) and on_find not in ("raise", "report"):
+            raise ValueError(f'on_find is "raise", "report" or a function, not {on_find!r}.')
+        if model is not None and not hasattr(model, "named_parameters"):
+            raise TypeError(f"model is a torch.nn.Module, not {kind_of(model)}.")
+        self.model = model
+        self.mode = mode
+        self.on_find = on_find
+        self.snapshot_every = snapshot_every
+        self.findings: list[Finding] = []
+        self.verdict: str | None = None
+        self.report = ""
+        self._adapter: ModuleType | None = None
+        self._hooks: Hooks | None = None
+        self._sentinel: BlockSentinel | None = None
+        self._told: set[int] = set()
+        self._old: dict[int, tuple[weakref.ref, int]] = {}
+        self._entered_at = ""
+
+    @property
+    def finding(self) -> Finding | None:
+        return next((f for f in self.findings if f.level == "error"), None)
+
+    # ------------------------------------------------------------------------ as a decorator
+    def __call__(self, function: F) -> F:
+        if _runs_later(function):
+            raise TypeError(LATER.format(getattr(function, "__name__", "the function")))
+
+        @wraps(function)
+        def watched(*args, **kwargs):
+            with WatchBlock(self.model, self.mode, self.on_find, self.snapshot_every):
+                return function(*args, **kwargs)
+
+        return watched  # type: ignore[return-value]
+
+    # ------------------------------------------------------------------------------ the block
+    def __enter__(self) -> WatchBlock:
+        import torch
+
+        from nanscope.moments import attach
+
+        adapter = attach.load(torch)
+        if isinstance(adapter, str):
+            raise RuntimeError(adapter)
+        self._claim()
+        try:
+            self.findings, self.verdict, self.report = [], None, ""
+            self._told.clear()
+            self._adapter = adapter
+            self._hooks = attach.connect(torch, adapter, None, self._exception_for)
+            adapter.begin_anew()
+            self.begin_session(os.getpid(), "raise" if self.on_find != "report" else "go_on")
+            if self.mode == "sentinel":
+                self._begin_looks(torch)
+            self._tell_of_what_is_there(torch)
+            _watch_forks(adapter)
+            self._begin_watch()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def _begin_looks(self, torch: ModuleType) -> None:
+        from nanscope.sentinel.block import BlockSentinel
+
+        self._sentinel = BlockSentinel(self, self._adapter, self.snapshot_every or 0.0)
+        self._hooks.tell_sentinel(torch, self._adapter, self._sentinel.before_workers)
+        self._sentinel.begin()
+
+    def _begin_watch(self) -> None:
+        if self._sentinel is not None:
+            self._sentinel.first_snapshot()  # goes on from here when it is woken
+        else:
+            self._adapter.install()
+            self._adapter.watch(True)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        adapter = self._adapter
+        adapter.watch(False)
+        try:
+            told = self._judge(adapter, error)
+        finally:
+            self._leave()
+        self._tell(told, error)
+
+    def _claim(self) -> None:
+        global _active
+        with _lock:
+            if _active is not None:
+                raise RuntimeError(NESTED.format(_active._entered_at))
+            run = sys.modules.get("nanscope.run.process")
+            if run is not None and run.begun:
+                raise RuntimeError(RUN)
+            _active = self
+        frame = sys._getframe(2)
+        self._entered_at = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+    def _leave(self) -> None:
+        global _active
+        if self._hooks is not None:
+            self._hooks.remove()
+            self._adapter.disconnect()
+        self._hooks = None
+        if self._sentinel is not None:
+            self._sentinel.end()
+        self._sentinel = None
+        self._old = {}
+        with _lock:
+            _active = None
+
+    def begin_session(self, pid: int, how: str) -> None:
+        version, host = sys.version.split()[0], os.uname().nodename
+        self._adapter.begin(
+            "",
+            False,
+            False,
+            how,
+            False,
+            "",
+            list(sys.argv),
+            version,
+            sys.modules["torch"].__version__,
+            host,
+            pid,
+            mode=self.mode,
+        )
+        self._adapter.keep_to("", "")
+
+    def _tell_of_what_is_there(self, torch: ModuleType) -> None:
+        """Modules and optimizers that were made before anybody watched."""
+        Module, Optimizer = torch.nn.Module, torch.optim.Optimizer
+        alive = gc.get_objects()
+        roots = [self.model] if self.model is not None else alive
+        for value in roots:
+            if issubclass(type(value), Module):
+                for parameter in value.parameters():
+                    self._adapter.register_parameter(None, None, parameter)
+                for buffer in value.buffers():
+                    self._adapter.register_buffer(None, None, buffer)
+        for value in alive:
+            if issubclass(type(value), Optimizer) and getattr(value, "param_groups", None):
+                self._hooks.optimizers.seen.add(value)
+                self._adapter.optimizer_made(value)
+        self._adapter.remember_old_gradients()
+        self._old = {
+            id(value): (weakref.ref(value), value._version)
+            for value in alive
+            if issubclass(type(value), torch.Tensor) and not value.is_inference()
+        }
+
+    def held(self) -> list[tuple[str, object]]:
+        """What the program holds at the end, but for what was there before and is untouched."""
+        from nanscope.moments import held
+
+        def is_old(value) -> bool:
+            reference, version = self._old.get(id(value), (None, 0))
+            return reference is not None and reference() is value and value._version == version
+
+        return [(name, value) for name, value in held.tensors_of_the_program() if not is_old(value)]
+
+    # ------------------------------------------------------------------------------- findings
+    def _exception_for(self, number: int | None) -> BaseException | None:
+        """Asked on the thread that did harm; None lets the program go on."""
+        if number is None or self._adapter is None:
+            return None
+        if self._sentinel is not None:
+            self._sentinel.error_in_replay()
+        finding = Finding.from_json(json.loads(self._adapter.finding_json(number)))
+        return self.exception_for_finding(number, finding, self._adapter.finding_text(number))
+
+    def exception_for_finding(
+        self, number: int, finding: Finding, text: str
+    ) -> BaseException | None:
+        if self.on_find == "raise":
+            self._told.add(number)
+            return NonFiniteError(text, finding)
+        if callable(self.on_find) and number not in self._told:
+            self._told.add(number)
+            try:
+                self.on_find(finding)
+            except BaseException as error:
+                return error
+        return None
+
+    def _judge(self, adapter: ModuleType, error: BaseException | None) -> dict:
+        from nanscope.moments import held
+
+        sentinel = self._sentinel
+        found = adapter.error_found() or (sentinel is not None and sentinel.error_found())
+        ours = isinstance(error, NonFiniteError) and found
+        # Reading a frame's locals keeps them alive with it.
+        raised = held.Raised(error) if error is not None and not ours else None
+        looked = sentinel is not None and sentinel.looks()
+        if looked:
+            told = sentinel.at_end(error, raised)
+            if told is not None:
+                return told
+        if not ours and not looked:
+            held.tell_end(adapter, raised, int(raised is not None), self.held())
+        ended = "stopped" if ours else "exception" if error is not None else "normally"
+        gaps = sentinel.gaps() if sentinel is not None else []
+        told = adapter.finish(int(error is not None), ended, gaps, False, False)
+        if sentinel is not None:
+            sentinel.judged(told, raised)
+        return told
+
+    def _tell(self, told: dict, error: BaseException | None) -> None:
+        report = json.loads(told["json"])
+        self.findings = [Finding.from_json(finding) for finding in report["findings"]]
+        self.verdict, self.report = report["verdict"], told["text"]
+        for sentence in told["complaints"]:
+            say(sentence)
+        if self.on_find == "report":
+            say(self.report.rstrip("\n"))
+            return
+        errors = [f for f in self.findings if f.level == "error"]
+        late = [(i, finding) for i, finding in enumerate(errors) if i not in self._told]
+        if callable(self.on_find):
+            for _, finding in late:
+                self.on_find(finding)
+        elif late and error is None:
+            number, finding = late[0]
+            raise NonFiniteError(self._text_of(number), finding)
+        elif late:
+            error.add_note(self._text_of(late[0][0]))
+
+    def _text_of(self, number: int) -> str:
+        """Of a replay's finding there is the whole report."""
+        return self._adapter.finding_text(number) or self.report
+
+
+@overload
+def watch(
+    model: torch.nn.Module | None = None,
+    mode: Literal["exact", "sentinel"] = "exact",
+    on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+    snapshot_every: float | None = None,
+) -> WatchBlock: ...
+@overload
+def watch(model: F) -> F: ...
+def watch(
+    model: Any = None,
+    mode: Literal["exact", "sentinel"] = "exact",
+    on_find: Literal["raise", "report"] | Callable[[Finding], object] = "raise",
+    snapshot_every: float | None = None,
+) -> Any:
+    """Watches a block or, as a decorator, each call of a function.
+
+    Names the first operation that made a NaN or Inf and did harm. "raise" raises `NonFiniteError`
+    where the harm happens, or at the end of the block if it shows only there; "report" goes on and
+    prints the diagnosis at the end; a callable is given each finding. With `model` the parameters
+    and buffers of that model count, else those of every live module. "sentinel" looks once a step
+    and runs a snapshot again, taken every `snapshot_every` seconds, to find the operation.
+    """
+    if inspect.isroutine(model):  # @nanscope.watch, without parentheses
+        return WatchBlock(None, mode, on_find, snapshot_every)(model)
+    return WatchBlock(model, mode, on_find, snapshot_every)
+
+
+def _runs_later(function: object) -> bool:
+    return (
+        inspect.isgeneratorfunction(function)
+        or inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+    )
+
+
+def _watch_forks(adapter: ModuleType) -> None:
+    """A child that is forked inside a block is not watched; none of our locks may be held there."""
+    global _fork_hooks
+    if _fork_hooks:
+        return
+    _fork_hooks = True
+    os.register_at_fork(
+        before=lambda: adapter.fork_begins() if _active is not None else None,
+        after_in_parent=lambda: adapter.fork_ended() if _active is not None else None,
+        after_in_child=lambda: _forked(adapter),
+    )
+
+
+def _forked(adapter: ModuleType) -> None:
+    if _active is None:
+        return
+    adapter.fork_ended()
+    sentinel = _active._sentinel
+    if sentinel is None or sentinel.forked():
+        adapter.watch(False)

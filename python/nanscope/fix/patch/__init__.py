@@ -1,0 +1,1 @@
+"""From a finding and its source to candidates: edits of the text."""

@@ -1,0 +1,49 @@
+"""A patch that may be the right one, before it is tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nanscope.fix.patch.source_file import Edit
+
+
+@dataclass
+class Candidate:
+    """`edits` are of the file that failed, or of others of the user's.
+
+    compare    the expression that failed and its patched form, where the edits themselves do not
+               tell (they lie in several statements): (original, patched), as functions of what
+               both have in common, and the place that computes the second
+    comments   insertions of the comments that the edits cut away
+    fires      insertion points at which a call may be put that tells that a guard was used
+    widens     the result may have a wider type: a cast was taken away
+    is_value   False: the original has no value worth comparing (memory never written)
+    scales_loss  it is a factor of the loss that is patched: how the loss grows tells nothing
+    """
+
+    id: str
+    explanation: str
+    edits: list[Edit]
+    changes_training: bool = False
+    workaround: bool = False
+    widens: bool = False
+    is_value: bool = True
+    scales_loss: bool = False
+    compare: Comparison | None = None
+    comments: list[Edit] = field(default_factory=list)
+    fires: list[Edit] = field(default_factory=list)
+
+
+@dataclass
+class Comparison:
+    """Where (characters of the original file) and what to compare.
+
+    alone   it stands for all of the patch: no other edit is made where it is measured
+    """
+
+    path: str
+    begin: int
+    end: int
+    original: str
+    patched: str
+    alone: bool = False

@@ -1,0 +1,132 @@
+"""A finding with its source: what the rewrites read."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import libcst as cst
+
+from nanscope.fix.patch import operation
+from nanscope.fix.patch.operation import Operation
+from nanscope.fix.patch.source_file import SourceFile
+
+ORDINARY = 1e-2  # values of this size need no smaller eps than those of order one
+NARROW = ("float16", "bfloat16")
+# Small beside values of order one, and its reciprocal still far from the end of the type.
+SMALL = {"float64": 1e-12, "float32": 1e-8, "float16": 1e-4, "bfloat16": 1e-6}
+LARGEST = {"float64": 1.7e308, "float32": 3.4e38, "float16": 65504.0, "bfloat16": 3.3e38}
+
+
+@dataclass
+class Case:
+    finding: dict
+    files: dict[str, SourceFile]  # by full path; more are read when a rewrite asks for them
+    folder: str  # where the program was started: paths of the finding are relative to it
+    main_file: str | None = None
+    given: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.given = bool(self.files)
+
+    @property
+    def cause(self) -> str:
+        return self.finding["cause"]["id"]
+
+    @property
+    def origin(self) -> dict:
+        return self.finding["origin"]
+
+    @property
+    def is_other_text(self) -> bool:
+        """What ran is not the text on disk, nor one that we have put in its place."""
+        return bool(self.origin["site"].get("remark")) and not self.given
+
+    @property
+    def backward(self) -> bool:
+        return self.origin["phase"] == "backward"
+
+    def file(self, name: str) -> SourceFile | None:
+        path = os.path.realpath(os.path.join(self.folder, name))
+        if path not in self.files:
+            try:
+                self.files[path] = SourceFile.read(path)
+            except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
+                return None
+        return self.files[path]
+
+    @cached_property
+    def source(self) -> SourceFile | None:
+        return self.file(self.origin["site"]["file"])
+
+    @cached_property
+    def node(self) -> cst.CSTNode | None:
+        if self.source is None:
+            return None
+        try:
+            return operation.find(self.source, self.origin["site"])
+        except (cst.ParserSyntaxError, IndexError):
+            return None
+
+    @cached_property
+    def operation(self) -> Operation | None:
+        return operation.read(self.source, self.node) if self.node is not None else None
+
+    @cached_property
+    def sources(self) -> list[SourceFile]:
+        """The user's own files on the stack, and the main one; where the failing one is, first."""
+        frames = [self.origin["site"], *self.origin["stack"]]
+        frames += [link["site"] for link in self.finding["chain"]]
+        names = [frame["file"] for frame in frames if frame["file"]]
+        if self.main_file:
+            names.append(self.main_file)
+        found: dict[str, SourceFile] = {}
+        for name in names:
+            source = self.file(name) if self._is_users(name) else None
+            if source is not None:
+                found.setdefault(source.path, source)
+        return list(found.values())
+
+    def _is_users(self, name: str) -> bool:
+        from nanscope.telling.stack import is_user_code
+
+        return is_user_code(os.path.join(self.folder, name), self.main_file)
+
+    # ---------------------------------------------------------------- values that were seen
+    def input(self, *arguments: str) -> dict | None:
+        """Of the failing op, by its name in the op's schema."""
+        for wanted in arguments:
+            for tensor in self.finding["inputs"]:
+                if tensor.get("argument") == wanted:
+                    return tensor
+        return None
+
+    @property
+    def dtype(self) -> str:
+        tensors = [*self.finding["outputs"], *self.finding["inputs"]]
+        known = [t["dtype"] for t in tensors if t["dtype"] in SMALL]
+        return known[0] if known else "float32"
+
+    def small(self, tensor: dict | None = None) -> float:
+        """An eps for values like these: of the type, and not above their own scale."""
+        base = SMALL[self.dtype]
+        mean = abs(_number(tensor["mean"])) if tensor else 0.0
+        if self.dtype == "float16" or mean == 0 or mean >= ORDINARY:
+            return base
+        return max(10.0 ** round(math.log10(base * mean)), base * 1e-4)
+
+
+def _number(value: object) -> float:
+    return float(value) if value is not None else 0.0
+
+
+def written(value: float) -> str:
+    """As one would write it: 1e-8, 20.0"""
+    text = f"{value:g}" if value == 0 or abs(value) >= 1e-3 else f"{value:.3e}"
+    mantissa, _, power = text.partition("e")
+    if power:
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return f"{mantissa}e{int(power)}"
+    return text if "." in text else f"{text}.0"

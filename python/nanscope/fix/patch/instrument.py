@@ -1,0 +1,201 @@
+"""A patched source that also measures: see probe.py."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+import libcst as cst
+
+from nanscope.fix.patch.candidate import Candidate, Comparison
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import imported
+from nanscope.fix.patch.source_file import Edit, SourceFile, apply
+
+COMPARED, RAN, FIRED = 0, 1, 2
+
+
+def patched(case_files: dict[str, SourceFile], candidate: Candidate) -> dict[str, SourceFile]:
+    """The files with the patch and nothing else."""
+    by_path: dict[str, list[Edit]] = {}
+    for edit in [*candidate.comments, *candidate.edits]:
+        by_path.setdefault(edit.path, []).append(edit)
+    return {path: case_files[path].with_edits(edits) for path, edits in by_path.items()}
+
+
+def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
+    """The files with the patch and the calls that measure it."""
+    comparison = candidate.compare or _comparison(case, candidate)
+    call = _compare_call(case, comparison) if comparison else None
+    if call is not None:
+        files = _with_calls(case, candidate, comparison, call)
+        if all(_is_python(source) for source in files.values()):
+            return files  # inside an f-string not every expression can stand
+    return _with_calls(case, candidate, comparison, None)
+
+
+def _is_python(source: SourceFile) -> bool:
+    try:
+        compile(source.data, source.path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _with_calls(case: Case, candidate: Candidate, comparison, call: str | None):
+    edits = list(candidate.edits)
+    if call is not None:
+        edits = [e for e in edits if not comparison.alone and not _is_inside(e, comparison)]
+        edits.append(Edit(comparison.path, comparison.begin, comparison.end, call))
+    else:
+        edits = _with_ran(case, edits)
+    whole = Candidate(candidate.id, "", [*candidate.fires, *edits])  # a guard tells before it acts
+    return patched(case.files, whole)
+
+
+def _is_inside(edit: Edit, comparison: Comparison) -> bool:
+    return (
+        edit.path == comparison.path
+        and comparison.begin <= edit.begin
+        and edit.end <= comparison.end
+    )
+
+
+def _comparison(case: Case, candidate: Candidate) -> Comparison | None:
+    """Of the failing expression, if all edits are inside it."""
+    source, node = case.source, case.node
+    if node is None or candidate.fires or not candidate.is_value:
+        return None
+    begin, end = source.span(node)
+    if any(e.path != source.path or e.begin < begin or e.end > end for e in candidate.edits):
+        return None
+    before = source.text[begin:end]
+    moved = [Edit(e.path, e.begin - begin, e.end - begin, e.text) for e in candidate.edits]
+    return Comparison(source.path, begin, end, before, apply(before, moved))
+
+
+def _compare_call(case: Case, comparison: Comparison) -> str | None:
+    source = case.files[comparison.path]
+    text = source.text[comparison.begin : comparison.end]
+    original, patch = _parse(comparison.original), _parse(comparison.patched)
+    if original is None or patch is None:
+        return None
+    modules = set(imported(source))
+    lines = "\n" * text.count("\n")
+    if isinstance(original, ast.AugAssign):
+        # `x /= y`: both are computed beside it, and only the right side is put into the program.
+        pair = _beside(original), _beside(patch)
+        if None in pair:
+            return None
+        names, common, (first, second) = _in_common(*pair, modules)
+        value = ast.unparse(patch.value)
+        target = ast.unparse(original.target)
+        operator = text[len(target) :].lstrip()[:3].rstrip(" (")
+        call = f"lambda {names}: {first}, lambda {names}: {second}, lambda *_: ({value}){common}"
+        return f"{target} {operator} __nanscope__.compare({COMPARED}, {call}{lines})"
+    if isinstance(original, ast.stmt) or isinstance(patch, ast.stmt):
+        return None
+    names, common, (first, second) = _in_common(original, patch, modules)
+    call = f"lambda {names}: {first}, lambda {names}: {second}, lambda {names}: {second}{common}"
+    return f"__nanscope__.compare({COMPARED}, {call}{lines})"
+
+
+def _parse(text: str) -> ast.expr | ast.AugAssign | None:
+    try:
+        return ast.parse(f"({text}\n)", mode="eval").body
+    except SyntaxError:
+        pass
+    try:
+        body = ast.parse(text.strip()).body
+    except SyntaxError:
+        return None
+    return body[0] if len(body) == 1 and isinstance(body[0], ast.AugAssign) else None
+
+
+def _beside(statement: ast.stmt) -> ast.expr | None:
+    if not isinstance(statement, ast.AugAssign):
+        return None
+    target = copy.deepcopy(statement.target)
+    target.ctx = ast.Load()
+    return ast.BinOp(target, statement.op, statement.value)
+
+
+def _in_common(first: ast.expr, second: ast.expr, modules: set[str]) -> tuple[str, str, tuple]:
+    """What both compute alike becomes an argument: evaluated once, where the program does."""
+    there = {ast.dump(node) for node in ast.walk(second) if isinstance(node, ast.expr)}
+    common: dict[str, ast.expr] = {}
+    if ast.dump(first) in there:  # the patched contains the whole original: what goes into it
+        _collect_inside(first, there, modules, common)
+    else:
+        _collect(first, there, modules, common)
+    names = {dump: f"_common{i}" for i, dump in enumerate(common)}
+    codes = tuple(ast.unparse(_Replace(names).visit(copy.deepcopy(e))) for e in (first, second))
+    arguments = "".join(f", {ast.unparse(node)}" for node in common.values())
+    return ", ".join(names.values()), arguments, codes
+
+
+def _collect(node: ast.AST, there: set[str], modules: set[str], common: dict) -> None:
+    if _is_name_of_module(node, modules) or isinstance(node, ast.Constant):
+        return
+    if isinstance(node, ast.expr) and not isinstance(node, ast.Starred):
+        if ast.dump(node) in there and not isinstance(node, ast.Lambda | ast.Slice):
+            common[ast.dump(node)] = node
+            return
+    _collect_inside(node, there, modules, common)
+
+
+def _collect_inside(node: ast.AST, there: set[str], modules: set[str], common: dict) -> None:
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
+        return  # names inside are its own
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute):
+            _collect(node.func.value, there, modules, common)
+        for child in [*node.args, *(k.value for k in node.keywords)]:
+            _collect(child, there, modules, common)
+        return
+    for child in ast.iter_child_nodes(node):
+        _collect(child, there, modules, common)
+
+
+def _is_name_of_module(node: ast.AST, modules: set[str]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in modules
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        name = self.names.get(ast.dump(node)) if isinstance(node, ast.expr) else None
+        return ast.Name(name, ast.Load()) if name else super().visit(node)
+
+
+def _with_ran(case: Case, edits: list[Edit]) -> list[Edit]:
+    """The failing expression tells that it ran, or the new one does where that is in its way."""
+    source, node = case.source, case.node
+    if not isinstance(node, cst.BaseExpression) or _in_fstring(source, node):
+        return edits
+    begin, end = source.whole_span(node)
+    touched = any(e.path == source.path and e.begin < end and begin < e.end for e in edits)
+    if touched or _is_target(source, node):
+        return [_telling(e) for e in edits]
+    before = Edit(source.path, begin, begin, f"__nanscope__.ran({RAN}, ")
+    return [*edits, before, Edit(source.path, end, end, ")")]
+
+
+def _telling(edit: Edit) -> Edit:
+    """The new expression, if the edit puts in a whole one."""
+    is_whole = edit.begin < edit.end and isinstance(_parse(edit.text), ast.expr)
+    text = f"__nanscope__.ran({RAN}, {edit.text})" if is_whole else edit.text
+    return Edit(edit.path, edit.begin, edit.end, text)
+
+
+def _in_fstring(source: SourceFile, node: cst.CSTNode) -> bool:
+    return any(isinstance(p, cst.FormattedString) for p in source.parents(node))
+
+
+def _is_target(source: SourceFile, node: cst.CSTNode) -> bool:
+    parent = source.parent(node)
+    return isinstance(parent, cst.AssignTarget | cst.Del | cst.Decorator)

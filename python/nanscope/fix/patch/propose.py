@@ -1,0 +1,150 @@
+"""Candidates for a finding: those of its cause, least change to healthy values first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.comments import with_comments
+from nanscope.fix.patch.imports import with_torch
+from nanscope.fix.patch.instrument import patched
+from nanscope.fix.rewrites import (
+    binary,
+    constants,
+    ctc,
+    data,
+    discarded,
+    division,
+    exponential,
+    float8,
+    fused,
+    half,
+    initialisation,
+    library,
+    linear_algebra,
+    logarithm,
+    loss_modules,
+    loss_scale,
+    memory,
+    norms,
+    optimizer,
+    overflow,
+    precise,
+    products,
+    reductions,
+    roots,
+    softmax,
+    training,
+    trigonometry,
+    upcast,
+    workaround,
+)
+
+# What computes the same without the overflow is right whatever made the values large.
+SAME_VALUES = (precise.of_overflow, fused.around, exponential.normalised)
+# Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
+# that does not fit proposes nothing.
+RULES = {
+    "division_by_zero": (precise, division, reductions, initialisation),
+    "log_of_zero": (logarithm,),
+    "log_of_negative": (logarithm,),
+    "sqrt_of_negative": (roots, division, optimizer),
+    "sqrt_gradient_at_zero": (precise, roots, norms),
+    "norm_gradient_at_zero": (norms, roots),
+    "pow_domain": (division, roots),
+    "where_gradient_leak": (
+        discarded, division, logarithm, roots, exponential.normalised, exponential, trigonometry,
+    ),
+    "exp_overflow": (*SAME_VALUES, exponential, training),
+    "float_overflow": (
+        *SAME_VALUES, loss_scale.of_loss, training, exponential, upcast.scaled,
+        overflow.of_quotient, overflow,
+    ),
+    "half_overflow": (loss_scale.of_loss, binary, half),
+    "eight_bit_overflow": (float8,),
+    "loss_scale_runaway": (loss_scale,),
+    "eps_underflow": (half.guard, roots, logarithm, division),
+    "all_masked_softmax": (softmax,),
+    "inf_minus_inf": (softmax, logarithm, constants),
+    "zero_times_inf": (products, constants),
+    "empty_reduction": (reductions, loss_modules),
+    "bad_input_data": (ctc, data, constants, logarithm, division),
+    "learning_rate_divergence": (*SAME_VALUES, training),
+    "exploding_gradients": (*SAME_VALUES, training),
+    "bad_initialisation": (initialisation, division, training),
+    "optimizer_division_by_zero": (optimizer, division),
+    "uninitialised_memory": (memory,),
+    "inverse_trig_domain": (trigonometry,),
+    "nan_constant": (constants, data),
+    "singular_matrix": (linear_algebra,),
+    "degenerate_decomposition": (linear_algebra,),
+}  # fmt: skip
+ANY = (
+    division, logarithm, roots, exponential.normalised, exponential, trigonometry, softmax,
+    reductions, ctc, memory,
+)  # fmt: skip
+SHOWED = "true, "  # how the report begins what it says of a suspect that is true, and no cause
+ADVICE = {
+    "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "
+    "where.",
+    "unwatched_kernel": "The kernel that made it could not be watched; look at what goes into it.",
+}
+
+
+def candidates(case: Case) -> list[Candidate]:
+    """Best first; those that hide the fault last."""
+    return sorted(_sound_ones(case), key=lambda c: c.workaround)
+
+
+def first(case: Case) -> Candidate | None:
+    """The best, if it does not hide the fault."""
+    return next((c for c in _sound_ones(case) if not c.workaround), None)
+
+
+def _sound_ones(case: Case) -> Iterator[Candidate]:
+    if case.is_other_text:
+        return
+    seen: set[tuple] = set()
+    for rule in _rules(case):
+        propose = getattr(rule, "propose", rule)
+        for candidate in propose(case):
+            candidate = with_comments(case.files, with_torch(case.files, candidate))
+            key = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
+            if key not in seen and is_sound(case, candidate):
+                seen.add(key)
+                yield candidate
+
+
+def _rules(case: Case) -> Iterable:
+    """Those of the cause, and then of what it showed as."""
+    others = case.finding["cause"].get("others", ())
+    others = [other["id"] for other in others if other["why_not"].startswith(SHOWED)]
+    more = [rule for other in others for rule in RULES.get(other, ())]
+    return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
+
+
+def is_sound(case: Case, candidate: Candidate) -> bool:
+    """It changes something, and what comes out is Python."""
+    try:
+        files = patched(case.files, candidate)
+        for source in files.values():
+            compile(source.data, source.path, "exec", dont_inherit=True)
+            cst.parse_module(source.text)
+    except (SyntaxError, ValueError, cst.ParserSyntaxError):
+        return False
+    return any(source.text != case.files[path].text for path, source in files.items())
+
+
+def advice(case: Case) -> str:
+    """Where no patch fits: what to look at."""
+    site = case.origin["site"]
+    if case.is_other_text or (site["code"] and case.source is not None and case.node is None):
+        return f"{site['file']}:{site['line']} is not the text that ran: run the program again."
+    if case.cause in ADVICE:
+        return ADVICE[case.cause]
+    if case.origin["library_site"] is not None and isinstance(case.node, cst.Call | None):
+        return library.advice(case)
+    return f"`nanscope explain {case.cause}` tells what usually helps."

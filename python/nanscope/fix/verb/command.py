@@ -1,0 +1,263 @@
+"""`nanscope fix`: run, propose, try on an overlay, show, and perhaps apply."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+
+from nanscope import _core
+from nanscope.run.ending import say, write_json
+
+NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
+ENDED_EARLY = "the program ended before it could be watched"
+NO_LIBCST = "nanscope fix needs LibCST: pip install 'nanscope[fix]'"
+FIXED, BAD_USAGE, FOUND, NO_FIX, NOT_STARTED = 0, 2, 3, 4, 125
+DEFAULTS = {"verify": 100, "max_runs": 24, "max_time": 900, "max_fixes": 6}
+
+
+def carry_out(request) -> int:
+    if importlib.util.find_spec("libcst") is None:
+        say(NO_LIBCST)
+        return NOT_STARTED
+    exchange = tempfile.mkdtemp(prefix="nanscope-fix-")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        return Fix(request, exchange).carry_out()
+    except KeyboardInterrupt:
+        say("nanscope fix: interrupted; nothing was changed.")
+        return 130
+    except BadCapture as error:
+        say(f"nanscope: {error}")
+        return BAD_USAGE
+    finally:
+        shutil.rmtree(exchange, ignore_errors=True)
+
+
+class BadCapture(Exception):
+    """The capture of --from is none."""
+
+
+def report_of(capture: str) -> dict:
+    try:
+        return json.loads(_core.report(capture, [])[0])
+    except ValueError as error:
+        raise BadCapture(str(error)) from None
+
+
+class Fix:
+    def __init__(self, request, exchange: str) -> None:
+        from nanscope.fix.run import copies, runs
+        from nanscope.fix.verb.search import Budget, Search
+
+        self.request = request
+        self.manner = request.run
+        self.folder = os.getcwd()
+        numbers = {name: getattr(request, name) for name in DEFAULTS}
+        numbers = {k: DEFAULTS[k] if v is None else v for k, v in numbers.items()}
+        self.max_runs = numbers["max_runs"]
+        self.finding: dict | None = None
+        kind, target, args = self._program()
+        self.unprotected = runs.protection(exchange)
+        self.copied = self.unprotected is not None and copies.is_small(self.folder)
+        self.runner = runs.Runner(
+            kind,
+            target,
+            args,
+            exchange,
+            self.unprotected is None,
+            self.copied,
+            numbers["verify"],
+        )
+        main = os.path.realpath(target) if kind == "script" else None
+        budget = Budget(numbers["max_runs"], numbers["max_time"])
+        self.search = Search(
+            self.runner, self.folder, main, budget, numbers["max_fixes"], self._progress
+        )
+
+    def _program(self) -> tuple[str, str, list[str]]:
+        run = self.request.run
+        if run.target or self.request.from_ is None:
+            return run.kind, run.target, list(run.args)
+        argv = report_of(self.request.from_)["program"]["argv"]
+        if argv[:1] == ["-m"]:
+            return "module", argv[1], argv[2:]
+        return "script", argv[0], argv[1:]
+
+    def _progress(self, text: str) -> None:
+        if not self.manner.quiet:
+            say(f"nanscope fix: {text}")
+
+    # ---------------------------------------------------------------- the way
+    def carry_out(self) -> int:
+        from nanscope.fix.run.runs import NotStarted
+
+        capture = self.request.from_
+        if capture is not None and self.max_runs == 0:
+            return self._propose(capture)
+        try:
+            first = self.runner.run({}, first=True)
+        except NotStarted as error:
+            say(f"nanscope fix: {error}")
+            return NOT_STARTED
+        if first.answer is None or first.report is None:
+            say(f"nanscope fix: {(first.answer or {}).get('problem') or ENDED_EARLY}")
+            return first.status or NOT_STARTED
+        finding = first.error or next(iter(self._repairable(first)), None)
+        if finding is None:
+            return self._clean(first, capture)
+        if capture is not None and not self._is_of(capture, finding):
+            self._progress("another failure than that of the capture came first; it is fixed.")
+            capture = None
+        capture = capture or first.answer["capture"]
+        self.finding = finding
+        if self.max_runs == 0:
+            return self._propose(capture, finding)
+        if not self._may_repeat(first.seconds):
+            return self._propose(capture, finding)
+        done = self.search.run(finding, first)
+        return self._tell(capture, done)
+
+    @staticmethod
+    def _is_of(capture: str, finding: dict) -> bool:
+        told = report_of(capture)["findings"]
+        return any(f["origin"]["site"] == finding["origin"]["site"] for f in told)
+
+    @staticmethod
+    def _repairable(first) -> list[dict]:
+        """Warnings of something that has happened: a born Inf that was divided away."""
+        return [f for f in first.findings("warning") if f["origin"]["numel"] > 0]
+
+    def _clean(self, first, capture: str | None) -> int:
+        if capture is not None:
+            say("nanscope fix: the failure of the capture did not happen again; nothing to try.")
+            return FOUND
+        report = first.report
+        clean = report["verdict"] == "clean"
+        more = "the run was clean" if clean else "no error was found, but not all was watched"
+        failed = first.answer["status"] or FIXED
+        if failed:
+            more = f"no NaN or Inf did harm; that the program ends with {failed} has another reason"
+        self._progress(f"nothing to fix: {more}.")
+        write_json(self.manner.json, json.dumps(report, indent=2) + "\n")
+        return failed
+
+    def _may_repeat(self, seconds: float) -> bool:
+        runs = self.max_runs
+        about = f"up to {runs} repeats of about {max(seconds, 0.1):.1f} s each"
+        if self.unprotected is None:
+            self._progress(f"{about}; what they write is thrown away.")
+            return True
+        where = "outside the working folder, of which they use a copy, " if self.copied else ""
+        self._progress(
+            f"{about}. What they write {where}is written for real: it cannot be thrown away here "
+            f"({self.unprotected})."
+        )
+        if self.request.yes:
+            return True
+        if os.isatty(0) and os.isatty(2):
+            sys.stderr.write("nanscope fix: repeat the program? [y/N] ")
+            sys.stderr.flush()
+            return sys.stdin.readline().strip().lower() in ("y", "yes")
+        self._progress("it is not repeated without --yes.")
+        return False
+
+    # ---------------------------------------------------------------- the answer
+    def _propose(self, capture: str, finding: dict | None = None) -> int:
+        """Without a run: the first proposal, marked as not run."""
+        if finding is None:
+            findings = report_of(capture)["findings"]
+            finding = findings[0] if findings and findings[0]["level"] == "error" else None
+        if finding is None:
+            self._progress("nothing to fix: the capture holds no error.")
+            return FIXED
+        case, found = self.search.proposals(finding)
+        if not found:
+            return self._told(capture, None, self._not_verified(case, "not_run"), NO_FIX)
+        from nanscope.fix.patch import instrument
+
+        self.search.files = instrument.patched(case.files, found[0])
+        fix = self._fix_of([found[0]])
+        verification = {**EMPTY, "detail": "the patch was not run."}
+        return self._told(capture, fix, verification, FOUND)
+
+    def _tell(self, capture: str, done: bool) -> int:
+        steps = self.search.steps
+        if done:
+            fix = self._fix_of([s.chosen for s in steps])
+            verification = steps[-1].judgement.told()
+            if len(steps) > 1:
+                verification["detail"] += f"; {len(steps)} faults were fixed one after the other"
+                verification["checks"] = [
+                    f"{s.chosen.id}: {check}" for s in steps for check in s.judgement.checks
+                ]
+            if not self.runner.reaches_spawned:
+                verification["checks"].append(NOT_SPAWNED)
+            if self.request.apply and not self._apply(fix):
+                return self._told(capture, fix, verification, FOUND)
+            return self._told(capture, fix, verification, FIXED)
+        undecided = [t for t in steps[0].tried if t.judgement.status == "inconclusive"]
+        if undecided and len(steps) == 1:
+            from nanscope.fix.patch import instrument
+
+            best = undecided[0]
+            self.search.files = instrument.patched(self.search.originals, best.candidate)
+            return self._told(capture, self._fix_of([best.candidate]), best.judgement.told(), FOUND)
+        case = self.search.case(steps[-1].finding)
+        return self._told(capture, None, self._not_verified(case, "failed"), NO_FIX)
+
+    def _not_verified(self, case, status: str) -> dict:
+        from nanscope.fix.patch import propose
+
+        tried = [t for step in self.search.steps[-1:] for t in step.tried]
+        checks = [f"{t.candidate.id}: {t.judgement.detail}" for t in tried]
+        if not self.search.budget.left() and self.max_runs > 0:
+            checks.append("the runs or the time that were allowed are used up")
+        head = "no candidate holds" if tried else "no patch fits this place"
+        detail = f"{head}. {propose.advice(case)}"
+        return {**EMPTY, "status": status, "detail": detail, "checks": checks}
+
+    def _fix_of(self, chosen: list) -> dict:
+        from nanscope.fix.verb.told import fix_of
+
+        return fix_of(self.search.originals, self.search.files, chosen)
+
+    def _apply(self, fix: dict) -> bool:
+        from nanscope.fix.verb import apply
+
+        originals, files = self.search.originals, self.search.files
+        pairs = [(originals[p], s) for p, s in files.items() if s.text != originals[p].text]
+        try:
+            apply.write(pairs, self.folder)
+        except apply.Refused as error:
+            say(f"nanscope fix: {error}")
+            return False
+        fix["applied"] = True
+        return True
+
+    def _told(self, capture: str, fix: dict | None, verification: dict, status: int) -> int:
+        verbose, color = self.manner.verbose, self.manner.color
+        findings = report_of(capture)["findings"]
+        site = self.finding["origin"]["site"] if self.finding else None
+        number = next((i for i, f in enumerate(findings) if f["origin"]["site"] == site), 0)
+        patches = [(None, None)] * number + [(fix, verification)]
+        report, text = _core.report(capture, patches, verbose, color)
+        if not self.manner.quiet:
+            say(text.rstrip("\n"))
+            if fix is not None and findings[number]["level"] != "error":
+                say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
+        write_json(self.manner.json, report)
+        return status
+
+
+EMPTY = {
+    "status": "not_run",
+    "steps": 0,
+    "healthy_steps_unchanged": None,
+    "detail": "",
+    "checks": [],
+}

@@ -1,0 +1,33 @@
+"""The first proposal for a capture: `python -m nanscope.fix.verb.first CAPTURE [MAIN_FILE]`.
+
+For `run`, when its program has ended with an error. Prints the fix as JSON, or nothing: LibCST is
+missing, the text is not the one that ran, no rewrite fits, or all that fits hides the fault.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+
+
+def main(capture: str, main_file: str = "") -> None:
+    if importlib.util.find_spec("libcst") is None:
+        return
+    from nanscope import _core
+    from nanscope.fix.patch import instrument, propose
+    from nanscope.fix.patch.case import Case
+    from nanscope.fix.verb.told import fix_of
+
+    finding = json.loads(_core.report(capture, [])[0])["findings"][0]
+    main_path = os.path.realpath(main_file) if main_file else None
+    case = Case(finding, {}, os.getcwd(), main_path)
+    best = propose.first(case)
+    if best is not None:
+        patched = instrument.patched(case.files, best)
+        sys.stdout.write(json.dumps(fix_of(case.files, patched, [best])))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,269 @@
+"""Puts the watch into torch, without a change to the program.
+
+The kernels are wrapped by the C++ adapter. What no kernel shows is told by hooks that torch itself
+offers (optimizer steps, module registration) and by a few stand-ins. A stand-in is a C function or
+a descriptor that returns the original: a traceback of the program never shows a frame of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from types import MethodType
+
+from nanscope import _core, support
+from nanscope.errors import ChildStop, Stop
+from nanscope.run.stopping import Stopping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from nanscope.run.choice import Choice
+    from nanscope.run.settings import Settings
+
+
+class _Noted:
+    """A method that is noted when it is taken from an object, and then is the original."""
+
+    def __init__(self, original: object, note: Callable[[object], None]) -> None:
+        self.original = original
+        self.note = note
+        self.__doc__ = getattr(original, "__doc__", None)
+        self.__name__ = getattr(original, "__name__", "")
+
+    def __get__(self, instance: object, owner: type | None = None):
+        if instance is not None:
+            self.note(instance)
+        return self.original.__get__(instance, owner)
+
+    def __getattr__(self, name: str):
+        return getattr(self.original, name)
+
+    def __call__(self, *args, **kwargs):
+        if args:
+            self.note(args[0])
+        return self.original(*args, **kwargs)
+
+
+class _Method:
+    """A C function that stands in for a method."""
+
+    def __init__(self, function: Callable, original: object) -> None:
+        self.function = function
+        self.original = original
+        self.__doc__ = getattr(original, "__doc__", None)
+        self.__name__ = getattr(original, "__name__", "")
+
+    def __get__(self, instance: object, owner: type | None = None):
+        return self.function if instance is None else MethodType(self.function, instance)
+
+    def __getattr__(self, name: str):
+        return getattr(self.original, name)
+
+
+def _told_before(original: object, note: Callable) -> _Method:
+    """A method that is noted whenever it is called; asking whether it is there notes nothing."""
+    return _Method(_core.Around(original, before=note), original)
+
+
+class _Optimizers:
+    """Optimizers as they are made; their parameters are told once they have some."""
+
+    def __init__(self, adapter: ModuleType) -> None:
+        self.adapter = adapter
+        self.new: list[weakref.ref] = []
+        self.seen: weakref.WeakSet = weakref.WeakSet()
+
+    def made(self, optimizer: object) -> None:
+        if optimizer not in self.seen:
+            self.seen.add(optimizer)
+            self.new.append(weakref.ref(optimizer))
+
+    def tell_new(self) -> None:
+        if not self.new:
+            return
+        waiting, self.new = self.new, []
+        for reference in waiting:
+            optimizer = reference()
+            if optimizer is not None and getattr(optimizer, "param_groups", None):
+                self.adapter.optimizer_made(optimizer)
+
+    def dropped(self, optimizer: object, *_: object) -> None:
+        self.tell_new()
+        if getattr(optimizer, "param_groups", None):
+            self.adapter.gradients_dropped(optimizer)
+
+
+def attach(torch: ModuleType, settings: Settings, choice: Choice | None = None) -> ModuleType | str:
+    """Installs and switches the watch on; the adapter, or a sentence that says why not."""
+    adapter = load(torch)
+    if not isinstance(adapter, str):
+        stopping = Stopping(settings, adapter)
+        connect(torch, adapter, settings.main_file, stopping, settings.steps, choice)
+        adapter.install()
+        _stop_with_threads()
+        adapter.watch(True)
+    return adapter
+
+
+def attach_sentinel(
+    torch: ModuleType,
+    settings: Settings,
+    exception_for: Callable[[int | None], BaseException | None],
+    before_workers: Callable[[object], None],
+) -> ModuleType | str:
+    """The hooks alone: no kernel is wrapped before something is to be watched."""
+    adapter = load(torch)
+    if not isinstance(adapter, str):
+        hooks = connect(torch, adapter, settings.main_file, exception_for, settings.steps)
+        hooks.tell_sentinel(torch, adapter, before_workers)
+        _stop_with_threads()
+    return adapter
+
+
+def load(torch: ModuleType) -> ModuleType | str:
+    """The adapter, or a sentence that says why there is none."""
+    problem = support.torch_problem(torch.__version__)
+    if problem is not None:
+        return problem
+    try:
+        from nanscope import _torch as adapter
+    except ImportError as error:
+        return f"nanscope's torch adapter cannot be loaded, install nanscope again: {error}"
+    return adapter
+
+
+def connect(
+    torch: ModuleType,
+    adapter: ModuleType,
+    main_file: str | None,
+    exception_for: Callable[[int | None], BaseException | None],
+    steps: int = 0,
+    choice: Choice | None = None,
+) -> Hooks:
+    """The hooks; what Python holds of them can be taken out again."""
+    from nanscope.telling import story
+    from nanscope.telling.stack import is_user_code
+
+    storyteller = story.Storyteller(main_file, adapter.storage_number)
+    adapter.configure(
+        lambda filename: is_user_code(filename, main_file),
+        torch.optim.Optimizer,
+        os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
+        storyteller.describe,
+        storyteller.name_of_storage,
+        exception_for,
+        steps,
+    )
+    return Hooks(torch, adapter, choice)
+
+
+class Hooks:
+    """Hooks and stand-ins in torch's Python code."""
+
+    def __init__(self, torch: ModuleType, adapter: ModuleType, choice: Choice | None) -> None:
+        self.undo: list[Callable[[], object]] = []
+        self.optimizers = _Optimizers(adapter)
+        self._backward(torch, adapter, choice)
+        self._optimizers(torch, adapter)
+        self._modules(torch, adapter)
+        self._values(torch, adapter)
+
+    def remove(self) -> None:
+        """Torch is as it was."""
+        while self.undo:
+            self.undo.pop()()
+
+    def _put(self, owner: object, name: str, value: object) -> None:
+        inherited = name not in vars(owner)
+        before = getattr(owner, name)
+        setattr(owner, name, value)
+        if inherited:
+            self.undo.append(lambda: delattr(owner, name))
+        else:
+            self.undo.append(lambda: setattr(owner, name, before))
+
+    def _backward(self, torch: ModuleType, adapter: ModuleType, choice: Choice | None) -> None:
+        # Both backward() and grad() end in this function.
+        before = self.optimizers.tell_new
+        if choice is not None:
+            before = choice.looking_before(before)
+        adapter.take_engine(torch.autograd._engine_run_backward, before)
+        self._put(torch.autograd, "_engine_run_backward", adapter.run_backward)
+        self._put(torch.autograd.graph, "_engine_run_backward", adapter.run_backward)
+
+    def _optimizers(self, torch: ModuleType, adapter: ModuleType) -> None:
+        from torch.optim import optimizer as optim
+
+        before = optim.register_optimizer_step_pre_hook(adapter.step_pre_hook)
+        after = optim.register_optimizer_step_post_hook(adapter.step_post_hook)
+        self.undo += [before.remove, after.remove]
+        kind, told = torch.optim.Optimizer, self.optimizers
+        self._put(kind, "__init__", _Noted(kind.__init__, told.made))
+        self._put(kind, "zero_grad", _told_before(kind.zero_grad, told.dropped))
+
+    def _modules(self, torch: ModuleType, adapter: ModuleType) -> None:
+        from torch.nn.modules import module as modules
+
+        parameters = modules.register_module_parameter_registration_hook(adapter.register_parameter)
+        buffers = modules.register_module_buffer_registration_hook(adapter.register_buffer)
+        self.undo += [parameters.remove, buffers.remove]
+        Module = torch.nn.Module
+        adapter.take_module(Module.__setstate__, Module._apply)
+        self._put(Module, "__setstate__", _Method(adapter.set_module_state, Module.__setstate__))
+        self._put(Module, "_apply", _Method(adapter.apply_to_module, Module._apply))
+        adapter.take_swapper(torch._C._swap_tensor_impl)
+        self._put(torch._C, "_swap_tensor_impl", adapter.swap_tensors)
+
+    def tell_sentinel(
+        self, torch: ModuleType, adapter: ModuleType, before_workers: Callable[[object], None]
+    ) -> None:
+        """What wrapped kernels would tell of, and the moment before a loader starts its workers."""
+        for name in ("item", "__float__"):
+            original = getattr(torch.Tensor, name)
+            self._put(torch.Tensor, name, _told_before(original, adapter.number_read))
+        from torch.amp.grad_scaler import GradScaler
+        from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter as Workers
+
+        self._put(GradScaler, "update", _told_before(GradScaler.update, adapter.scaler_updates))
+        self._put(Workers, "__init__", _Noted(Workers.__init__, before_workers))
+
+    def _values(self, torch: ModuleType, adapter: ModuleType) -> None:
+        # Values that go to Python.
+        Tensor = torch.Tensor
+        self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.lent))
+        self._put(Tensor, "tolist", _told_before(Tensor.tolist, adapter.host_read))
+        # An address in other hands: ctypes, Numba, another library.
+        self._put(Tensor, "data_ptr", _told_before(Tensor.data_ptr, adapter.address_given))
+        import torch._tensor_str as printing
+
+        adapter.take_printer(printing._str)
+        self._put(printing, "_str", adapter.print_tensor)
+
+        # Values that go to another process.
+        from multiprocessing.reduction import ForkingPickler
+
+        from torch.multiprocessing import reductions
+
+        table, reduce = ForkingPickler._extra_reducers, reductions.reduce_tensor
+        handing = _core.Around(reduce, before=adapter.handed_over)
+        kinds = [kind for kind, reducer in table.items() if reducer is reduce]
+        table.update(dict.fromkeys(kinds, handing))
+        self.undo.append(lambda: table.update(dict.fromkeys(kinds, reduce)))
+
+
+def _stop_with_threads() -> None:
+    """A thread that is stopped has nothing to print, and the program stops with it."""
+    import threading
+
+    told = threading.excepthook
+
+    def hook(args) -> None:
+        if not issubclass(args.exc_type, (Stop, ChildStop)):
+            told(args)
+        elif threading.main_thread().ident is not None:
+            _core.raise_in_main(args.exc_value, threading.main_thread().ident)
+
+    threading.excepthook = hook

@@ -1,0 +1,181 @@
+"""Child processes: each watches itself, and tells the run when it found an error.
+
+A forked child takes the watch over. A child that multiprocessing spawns, or forks from its server,
+is a fresh interpreter: it is told by an entry in the data that multiprocessing prepares for it,
+whose reading begins a watch there before the child imports the program. Another Python that the
+program starts by itself is not watched, and the report says so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from nanscope import _core
+from nanscope.run.ending import REAL_EXIT, Ending
+from nanscope.run.imports import when_imported
+from nanscope.run.process import Watch
+from nanscope.run.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from nanscope.moments.held import Raised
+
+# Read by pickle in the child; one without nanscope runs on without it.
+BEGIN = """try:
+    from nanscope.run.children import begin_spawned as _begin
+    _begin({!r})
+except Exception:
+    pass
+"""
+OUT_OF_THE_WAY = 250  # a descriptor that programs do not count on
+
+
+class News:
+    """A file in memory to which children write a line when they have found an error."""
+
+    def __init__(self) -> None:
+        low = os.memfd_create("nanscope", os.MFD_CLOEXEC)
+        self.descriptor = _moved_up(low)
+        self.path = f"/proc/{os.getpid()}/fd/{self.descriptor}"
+
+    def read(self) -> list[tuple[int, str]]:
+        """Pid and capture of each child that found an error."""
+        try:
+            text = os.pread(self.descriptor, 1 << 20, 0).decode("utf-8", "surrogateescape")
+        except OSError:  # the program closed it
+            return []
+        lines = [line.partition(" ") for line in text.splitlines()]
+        return [(int(pid), path) for pid, _, path in lines if pid.isdigit()]
+
+
+def _moved_up(low: int) -> int:
+    try:
+        os.fstat(OUT_OF_THE_WAY)
+    except OSError:
+        try:
+            os.dup2(low, OUT_OF_THE_WAY, inheritable=False)
+        except OSError:
+            return low
+        os.close(low)
+        return OUT_OF_THE_WAY
+    return low
+
+
+class _Spawned:
+    """Pickled, it is the text that begins the watch in the child; unpickled, it is nothing."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def __reduce__(self):
+        return exec, (BEGIN.format(self.settings.for_child()),)
+
+
+class _Bootstrap:
+    """BaseProcess._bootstrap: when it returns, the child's exit status, the child has ended."""
+
+    def __init__(self, original, ended) -> None:
+        self.original = original
+        self.ended = ended
+
+    def __get__(self, instance, owner=None):
+        return _core.Around(self.original.__get__(instance, owner), after=self.ended)
+
+
+class Children:
+    """The children of this process, and its own end if it is one."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.raised: Raised | None = None  # what ended a child's target
+
+    def follow(self) -> None:
+        watch = self.watch
+        # First of all, so that it is the last before a fork and the first after it.
+        os.register_at_fork(
+            before=self._fork_begins,
+            after_in_parent=self._forked_in_parent,
+            after_in_child=watch.forked,
+        )
+        os._exit = _core.Around(REAL_EXIT, before=watch.exits)
+        _core.hear_of_programs(self._other_program)
+        when_imported("multiprocessing.spawn", self._wrap_spawn)
+        when_imported("multiprocessing.process", self._wrap_process)
+        when_imported("multiprocessing.util", self._wrap_util)
+
+    def _fork_begins(self) -> None:
+        if self.watch.adapter is not None:
+            self.watch.adapter.fork_begins()
+
+    def _forked_in_parent(self) -> None:
+        if self.watch.adapter is not None:
+            self.watch.adapter.fork_ended()
+
+    # ---------------------------------------------------------------- multiprocessing
+    def _wrap_spawn(self, spawn: ModuleType) -> None:
+        def with_the_watch(data: dict) -> dict:
+            data["nanscope"] = _Spawned(self.watch.settings)
+            return data
+
+        spawn.get_preparation_data = _core.Around(spawn.get_preparation_data, after=with_the_watch)
+
+    def _wrap_process(self, process: ModuleType) -> None:
+        base = process.BaseProcess
+        base._bootstrap = _Bootstrap(base._bootstrap, self._child_ended)
+
+    def _wrap_util(self, util: ModuleType) -> None:
+        util._exit_function = _core.Around(util._exit_function, before=self._target_ended)
+
+    def _target_ended(self, *_: object) -> None:
+        """Called where a child's target has returned or raised, which is printed and forgotten."""
+        error = sys.exc_info()[1]
+        if error is None or isinstance(error, SystemExit) or self.watch.adapter is None:
+            return
+        from nanscope.moments import held
+
+        self.raised = held.Raised(error)
+
+    def _child_ended(self, status: int) -> int:
+        watch = self.watch
+        if not watch.settings.is_child:
+            return status  # called by hand in the program's own process
+        ending = Ending("exception" if self.raised else "normally", status)
+        watch.judge(ending, self.raised)
+        return status
+
+    # ---------------------------------------------------------------- other programs
+    def _other_program(self, event: str, args: tuple) -> None:
+        if not _is_python(event, args):
+            return
+        if event == "os.exec":
+            key = ("the program that replaced this one", "os.exec starts it, without nanscope")
+        else:
+            key = ("other Python processes", "they are started without nanscope")
+        self.watch.unwatched[key] = self.watch.unwatched.get(key, 0) + 1
+
+
+def _is_python(event: str, args: tuple) -> bool:
+    """Whether the program that is started is a Python without nanscope."""
+    words: list[str] = []
+    for value in args[:2]:
+        items = value if isinstance(value, list | tuple) else [value]
+        paths = [item for item in items if isinstance(item, str | bytes | os.PathLike)]
+        words += [os.fsdecode(path) for path in paths]
+    text = " ".join(words).split()
+    names = [os.path.basename(word) for word in text]
+    if any(name == "nanscope" for name in names):
+        return False
+    return any(name.startswith(("python", "torchrun")) for name in names) or (
+        bool(sys.executable) and sys.executable in text
+    )
+
+
+def begin_spawned(values: dict) -> None:
+    """In a child that multiprocessing spawned: watched like the process that began the run."""
+    settings = Settings(**values)
+    watch = Watch(settings)
+    watch.begin()
+    Children(watch).follow()

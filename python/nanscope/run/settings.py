@@ -1,0 +1,93 @@
+"""What was asked for, as plain values: a spawned child is given them too."""
+
+from __future__ import annotations
+
+import os
+
+from nanscope import _core
+from nanscope.telling.stack import START_DIRECTORY
+
+
+class Settings:
+    """How to watch this process.
+
+    on_error   "stop", "go_on" or "raise"
+    output     the capture that was named with -o, or ""
+    folder     where captures go; "" if the working directory is gone
+    stem       how the names of captures begin: nanscope-train
+    mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
+    news       where a child tells the run that it found an error; "" without children
+    """
+
+    def __init__(self, **values: object) -> None:
+        self.argv: list[str] = []
+        self.main_file: str | None = None
+        self.on_error = "stop"
+        self.mode = "exact"
+        self.snapshot_every = 0.0
+        self.strict = False
+        self.pdb = False
+        self.steps = 0
+        self.layer = ""
+        self.file = ""
+        self.output = ""
+        self.force = False
+        self.json = ""
+        self.quiet = False
+        self.verbose = False
+        self.color = False
+        self.folder = START_DIRECTORY or ""
+        self.stem = "nanscope"
+        self.news = ""
+        self.is_child = False
+        self.__dict__.update(values)
+
+    @classmethod
+    def of(cls, request) -> Settings:
+        """Of a RunRequest. Paths are made absolute: the program may go elsewhere."""
+        kind, target = request.kind, request.target
+        raises = request.raise_ or request.strict or request.pdb
+        return cls(
+            argv=[*{"module": ["-m"], "code": ["-c"]}.get(kind, []), target, *request.args],
+            main_file=target if kind == "script" else None,
+            on_error="raise" if raises else "go_on" if request.keep_going else "stop",
+            mode="sentinel" if request.sentinel else "exact",
+            snapshot_every=request.snapshot_every_s,
+            strict=request.strict,
+            pdb=request.pdb,
+            steps=request.steps or 0,
+            layer=request.layer,
+            file=_from_here(request.file),
+            output=_from_here(request.output or ""),
+            force=request.force,
+            json=request.json if request.json in (None, "-") else _from_here(request.json),
+            quiet=request.quiet,
+            verbose=request.verbose,
+            color=request.color,
+            stem=_core.default_capture_name(request, 0).removesuffix(".0.nsc"),
+        )
+
+    def for_child(self) -> dict[str, object]:
+        return {**vars(self), "is_child": True, "json": "", "force": False}
+
+    def capture_path(self) -> str:
+        """Where this process would write; the name of a child's has its own number."""
+        if self.output and not self.is_child:
+            return self.output
+        name = os.path.join(self.folder, self.stem)
+        if self.output:
+            name = self.output.removesuffix(".nsc")
+        return _unused(f"{name}.{os.getpid()}")
+
+
+def _unused(name: str) -> str:
+    """A process may have the number of an older one, whose capture is still there."""
+    path, count = f"{name}.nsc", 1
+    while os.path.lexists(path):
+        count += 1
+        path = f"{name}.{count}.nsc"
+    return path
+
+
+def _from_here(path: str) -> str:
+    return os.path.join(START_DIRECTORY or "", path) if path else path

@@ -1,0 +1,1 @@
+"""From frames to words: source text, expressions, names, stacks, modules."""
