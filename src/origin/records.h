@@ -10,22 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "records/kinds.h"
 #include "scan/correspond.h"
 #include "watch/ledger.h"
 #include "watch/tensor_state.h"
 
 namespace nanscope {
 
-enum class OpPhase : std::uint8_t { kForward, kBackward, kOptimizer };
-
 // Where and when an op ran. `line` names the user's own line that led there (for a
 // backward node: the line of its forward expression); equal lines have equal numbers.
 struct Place {
-  std::uint32_t stack = 0;  // interned by the adapter: site, library site, frames
-  std::uint32_t line = 0;   // 0: unknown
-  OpPhase phase = OpPhase::kForward;
-  std::string node;              // SqrtBackward0, or empty
-  std::uint32_t call_stack = 0;  // in backward: where backward() itself was called
+  std::uint32_t stack = 0;        // interned by the adapter: site, library site, frames
+  std::uint32_t line = 0;         // 0: unknown
+  Phase phase = Phase::kForward;  // of the call: never kData
+  std::string node;               // SqrtBackward0, or empty
+  std::uint32_t call_stack = 0;   // in backward: where backward() itself was called
   std::int64_t step = 0;
   bool in_scaler = false;  // inside torch.amp.GradScaler
   bool printing = false;   // inside torch's tensor printing

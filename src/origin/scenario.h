@@ -11,6 +11,7 @@
 
 #include "origin/judge.h"
 #include "origin/op_traits.h"
+#include "records/words.h"
 
 namespace nanscope::test {
 
@@ -34,7 +35,7 @@ struct Leaf {
 
 struct Options {
   std::uint32_t line = 0;
-  OpPhase phase = OpPhase::kForward;
+  Phase phase = Phase::kForward;
   std::string node = {};
   bool grad = false;
   bool constant = false;  // a non-finite number among the arguments
@@ -214,7 +215,7 @@ class Program : public FactsMaker {
   [[nodiscard]] std::string verdict(std::size_t which = 0) const {
     if (which >= reported.size()) return "clean";
     const Verdict& verdict = reported[which];
-    return short_name(verdict.origin) + " by " + harm_name(verdict.harm);
+    return short_name(verdict.origin) + " by " + std::string(word_of(verdict.harm));
   }
   // "log:41 cleaned", all of them.
   [[nodiscard]] std::string notes() const {
@@ -257,12 +258,6 @@ class Program : public FactsMaker {
   std::vector<Verdict> reported;
 
  private:
-  static const char* harm_name(Harmed harm) {
-    constexpr const char* kNames[] = {"gradient",  "parameter", "buffer", "optimizer_state",
-                                      "exception", "guard",     "loss",   "collapsed",
-                                      "kept",      "host"};
-    return kNames[static_cast<std::size_t>(harm)];
-  }
   OpRecord begin(const std::string& name, const std::vector<Tensor>& inputs,
                  const Options& options) {
     OpRecord record;
