@@ -25,7 +25,7 @@ struct EventView {
   std::optional<OriginKind> origin_kind;  // nothing: it carries what went in
   Kinds kinds;
   Place place;
-  std::shared_ptr<const void> facts;  // births, declared, imported, uninitialised
+  std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
   bool cleaned = false;
   bool discarded = false;  // replaced on purpose
 

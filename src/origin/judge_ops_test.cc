@@ -221,7 +221,7 @@ TEST(JudgeOps, ImportedIsNamedByTheOpThatReadItFirst) {
   ASSERT_EQ(p.verdict(), "mul:8 by parameter");
   EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kImported);
   EXPECT_TRUE(p.reported[0].others.empty());
-  EXPECT_EQ(*static_cast<const int*>(p.reported[0].origin.facts.get()), 0);
+  EXPECT_EQ(p.reported[0].origin.facts->finding.origin.output, 0);
 }
 
 TEST(JudgeOps, WrittenBySomebodyUnwatchedIsNoImport) {

@@ -27,7 +27,7 @@ std::vector<EventId> Judge::State::blame_tensor(const TensorState& tensor, const
 }
 
 EventId Judge::State::import(const TensorState& tensor, const OpInfo* op, const Place& place,
-                             std::shared_ptr<const void> facts, OriginKind kind) {
+                             std::shared_ptr<const EventFacts> facts, OriginKind kind) {
   Event event;
   event.id = events.next_id();
   event.op = op;

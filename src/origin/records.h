@@ -100,12 +100,14 @@ struct OpRecord {
   bool fresh_inf = false;
 };
 
+struct EventFacts;  // event_facts.h
+
 // Facts for the report, made only when an event may become an origin.
 class FactsMaker {
  public:
   virtual ~FactsMaker() = default;
   // Of the op itself; or, for an imported value, of the input `read` that brought it.
-  virtual std::shared_ptr<const void> facts(std::optional<std::size_t> read) = 0;
+  virtual std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) = 0;
 };
 
 // A leaf tensor and its gradient.
@@ -134,7 +136,7 @@ class World : public StorageKeeper {
   };
   virtual std::vector<Replaced> replaced_leaves() { return {}; }
   // Facts of a tensor that nobody made and no op has read: of one that was told of just now.
-  virtual std::shared_ptr<const void> facts_of(const TensorState&) { return nullptr; }
+  virtual std::shared_ptr<const EventFacts> facts_of(const TensorState&) { return nullptr; }
 };
 
 }  // namespace nanscope

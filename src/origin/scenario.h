@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "origin/event_facts.h"
 #include "origin/judge.h"
 #include "origin/op_traits.h"
 #include "records/words.h"
@@ -230,11 +231,13 @@ class Program : public FactsMaker {
     return (event.op == nullptr ? "?" : event.op->name) + ":" + std::to_string(event.place.line);
   }
 
-  std::shared_ptr<const void> facts(std::optional<std::size_t> read) override {
+  std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) override {
     ++facts_made;
     ++*facts_alive;
     // A verdict may outlive the program that it is about.
-    return {new int(read ? static_cast<int>(*read) : -1), [alive = facts_alive](const int* facts) {
+    auto* made = new EventFacts;
+    made->finding.origin.output = read ? static_cast<int>(*read) : -1;
+    return {made, [alive = facts_alive](const EventFacts* facts) {
               --*alive;
               delete facts;
             }};

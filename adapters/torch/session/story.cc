@@ -105,9 +105,9 @@ void tell_makers(const Facts& facts, Finding& finding) {
 Finding begin_finding(const EventView& event) {
   Finding finding;
   std::vector<Facts::Argument> arguments;
-  if (const auto* facts = static_cast<const Facts*>(event.facts.get())) {
-    finding = facts->finding;
-    arguments = facts->arguments;
+  if (event.facts != nullptr) {
+    finding = event.facts->finding;
+    arguments = event.facts->arguments;
   }
   Origin& origin = finding.origin;
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
@@ -140,8 +140,7 @@ Finding begin_finding(const EventView& event) {
     if (same && *same < finding.inputs.size() && told.names.size() > *same && told.names[*same])
       finding.inputs[i].name = *told.names[*same];
   }
-  if (const auto* facts = static_cast<const Facts*>(event.facts.get()))
-    tell_makers(*facts, finding);
+  if (event.facts != nullptr) tell_makers(*event.facts, finding);
   return finding;
 }
 
