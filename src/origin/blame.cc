@@ -115,8 +115,8 @@ void shorten(Origins& origins) {
 Blamed resolve(const OriginRef& ref) {
   const Source& source = *ref.source;
   const bool intended_nan = source.given() && source.view.kinds.nan && source.tested;
-  if (intended_nan && ref.carrier) return {ref.carrier, EventSort::kCarrier, true, ref.source};
-  return {ref.source, source.view.sort, false, nullptr};
+  if (intended_nan && ref.carrier) return {ref.carrier, true, ref.source};
+  return {ref.source, false, nullptr};
 }
 
 }  // namespace

@@ -41,7 +41,6 @@ void carry_origins(Event& event, const Explained& why, Kinds made, const Events&
 // An origin as the verdict sees it now.
 struct Blamed {
   std::shared_ptr<Source> source;
-  EventSort sort = EventSort::kBirth;
   bool misuse = false;
   std::shared_ptr<Source> misused;  // the intended NaN
 

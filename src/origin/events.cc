@@ -9,12 +9,34 @@ EventView Event::view() const {
   EventView view;
   view.id = id;
   view.op = op;
-  view.sort = sort;
+  view.origin_kind = origin_kind;
   view.kinds = kinds;
   view.place = place;
   view.facts = source ? source->view.facts : nullptr;
   view.cleaned = cleaned;
   return view;
+}
+
+Role EventView::role() const {
+  if (!origin_kind) return Role::kCarrier;
+  switch (*origin_kind) {
+    case OriginKind::kBirth:
+      return Role::kBirth;
+    case OriginKind::kDeclared:
+      return Role::kDeclared;
+    case OriginKind::kImported:
+    case OriginKind::kUnwatched:
+      return Role::kImported;
+    case OriginKind::kUninitialised:
+      return Role::kCarrier;
+  }
+  return Role::kCarrier;
+}
+
+Phase EventView::phase() const {
+  const bool data =
+      origin_kind == OriginKind::kImported || origin_kind == OriginKind::kUninitialised;
+  return data ? Phase::kData : place.phase;
 }
 
 Event& Events::add(Event event) {
@@ -85,7 +107,7 @@ std::vector<EventId> Events::look_through(EventId id) const {
 void Events::look_through(EventId id, int depth, std::vector<EventId>& into) const {
   const Event* event = find(id);
   const bool through = event != nullptr && event->op != nullptr && depth < kLooks &&
-                       event->op->traits.looks_through && event->sort == EventSort::kCarrier;
+                       event->op->traits.looks_through && !event->origin_kind;
   const std::size_t found = into.size();
   if (through) {
     for (const EventId parent : event->parents) {

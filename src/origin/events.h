@@ -17,7 +17,7 @@ namespace nanscope {
 struct Event {
   EventId id = 0;
   const OpInfo* op = nullptr;
-  EventSort sort = EventSort::kCarrier;
+  std::optional<OriginKind> origin_kind;  // nothing: it carries what went in
   Kinds kinds;
   Place place;
   bool grad = false;             // grad mode was on and an input required grad

@@ -18,42 +18,25 @@
 
 namespace nanscope {
 
-enum class EventSort : std::uint8_t {
-  kUninitialised,
-  kDeclared,
-  kImported,
-  kUnwatched,
-  kBirth,
-  kCarrier
-};
-enum class Harmed : std::uint8_t {
-  kGradient,
-  kParameter,
-  kBuffer,
-  kOptimizerState,
-  kException,
-  kGuard,
-  kLoss,
-  kCollapsed,
-  kKept,
-  kHost
-};
-
 // One event as a verdict shows it.
 struct EventView {
   EventId id = 0;
   const OpInfo* op = nullptr;
-  EventSort sort = EventSort::kBirth;
+  std::optional<OriginKind> origin_kind;  // nothing: it carries what went in
   Kinds kinds;
   Place place;
-  std::shared_ptr<const void> facts;  // births, declared, imported, uninitialised
+  std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
   bool cleaned = false;
   bool discarded = false;  // replaced on purpose
+
+  [[nodiscard]] Role role() const;  // in a chain
+  // Data, where nothing was computed; else the phase of the call.
+  [[nodiscard]] Phase phase() const;
 };
 
 struct Verdict {
   std::size_t number = 0;  // counted from 0
-  Harmed harm = Harmed::kGradient;
+  HarmKind harm = HarmKind::kGradient;
   bool harmless = false;  // strict: a birth is an error, whatever it does
   EventView origin;
   bool misuse = false;            // an intended NaN, carried on by this op

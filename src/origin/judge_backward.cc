@@ -141,10 +141,10 @@ void Judge::State::backward_raised(RootId id, bool about_nan, const std::string&
   Root* root = find_root(id);
   if (root == nullptr) return;
   root->open = false;
-  Harm harm{Harmed::kException, root->events, root->place, "", text, std::nullopt};
+  HarmDone harm{HarmKind::kException, root->events, root->place, "", text, std::nullopt};
   for (EventId at = events.next_id(); at-- > root->first_event;) {
     const Event* event = events.find(at);
-    if (event == nullptr || event->place.phase != OpPhase::kBackward) continue;
+    if (event == nullptr || event->place.phase != Phase::kBackward) continue;
     harm.events.push_back(at);
     break;
   }

@@ -11,7 +11,7 @@ struct BadLoss {
   explicit BadLoss(Program& p, Kinds grad_kinds = kNan) {
     loss = p.op("log", {p.data()}, kNan, {.line = 10, .grad = true});
     grad = grad_kinds.any()
-               ? p.op("mul", {loss}, grad_kinds, {.line = 10, .phase = OpPhase::kBackward})
+               ? p.op("mul", {loss}, grad_kinds, {.line = 10, .phase = Phase::kBackward})
                : p.tensor();
   }
   Tensor loss;
@@ -20,7 +20,7 @@ struct BadLoss {
 
 Tensor grad_born_in_backward(Program& p, std::uint32_t line = 20, Kinds kinds = kInf) {
   return p.op("div", {p.data()}, kinds,
-              {.line = line, .phase = OpPhase::kBackward, .node = "SqrtBackward0"});
+              {.line = line, .phase = Phase::kBackward, .node = "SqrtBackward0"});
 }
 
 TEST(JudgeBackward, WhereGradientLeakBlamesTheInfiniteSlope) {
@@ -30,15 +30,15 @@ TEST(JudgeBackward, WhereGradientLeakBlamesTheInfiniteSlope) {
   Tensor loss = p.op("sum", {p.data()}, kFinite, {.line = 5, .grad = true});
   const auto root = p.begin_backward(loss);
   Tensor slope = p.op("div", {p.data()}, kNan,
-                      {.line = 4, .phase = OpPhase::kBackward, .node = "SqrtBackward0"});
+                      {.line = 4, .phase = Phase::kBackward, .node = "SqrtBackward0"});
   Tensor grad =
-      p.op("mul", {slope}, kNan, {.line = 3, .phase = OpPhase::kBackward, .node = "MulBackward0"});
+      p.op("mul", {slope}, kNan, {.line = 3, .phase = Phase::kBackward, .node = "MulBackward0"});
   p.set_grad(w, grad);
   p.judge.backward_ended(root, p.leaves());
   p.step();
   ASSERT_EQ(p.verdict(), "div:4 by gradient");
   EXPECT_EQ(p.reported[0].origin.place.node, "SqrtBackward0");
-  EXPECT_EQ(p.reported[0].origin.place.phase, OpPhase::kBackward);
+  EXPECT_EQ(p.reported[0].origin.place.phase, Phase::kBackward);
   EXPECT_EQ(p.reported[0].name, "w");
   EXPECT_EQ(p.reported[0].place.line, 80u);
 }
@@ -183,7 +183,7 @@ TEST(JudgeBackward, HeldGradientWhoseOriginLiesBeforeBackwardStaysAnError) {
   p.judge.optimizer_made();
   p.healthy_iteration(w);
   Tensor bad = p.op("exp", {p.data()}, kInf, {.line = 9, .grad = true});
-  Tensor grad = p.op("mul", {bad}, kInf, {.line = 9, .phase = OpPhase::kBackward});
+  Tensor grad = p.op("mul", {bad}, kInf, {.line = 9, .phase = Phase::kBackward});
   p.backward(p.tensor(), w, grad);
   p.test(grad);
   p.end();
@@ -346,7 +346,7 @@ TEST(JudgeBackward, ABackwardInsideAnotherBlamesTheOuterLoss) {
 TEST(JudgeBackward, AnomalyModeRaisesBecauseOfWhatTheBackwardMade) {
   Program p;
   const auto root = p.begin_backward(p.tensor());
-  p.op("div", {p.data()}, kNan, {.line = 5, .phase = OpPhase::kBackward, .node = "SqrtBackward0"});
+  p.op("div", {p.data()}, kNan, {.line = 5, .phase = Phase::kBackward, .node = "SqrtBackward0"});
   p.judge.backward_raised(root, true, "RuntimeError: returned nan values");
   EXPECT_EQ(p.verdict(), "div:5 by exception");
 }
@@ -354,7 +354,7 @@ TEST(JudgeBackward, AnomalyModeRaisesBecauseOfWhatTheBackwardMade) {
 TEST(JudgeBackward, AnExceptionAboutSomethingElseIsNoHarm) {
   Program p;
   const auto root = p.begin_backward(p.tensor());
-  p.op("div", {p.data()}, kNan, {.line = 5, .phase = OpPhase::kBackward});
+  p.op("div", {p.data()}, kNan, {.line = 5, .phase = Phase::kBackward});
   p.judge.backward_raised(root, false, "RuntimeError: second time");
   EXPECT_TRUE(p.clean());
 }
@@ -364,7 +364,7 @@ TEST(JudgeBackward, AnUpdateOfTheProgramsOwnBlamesTheLossBeforeItsGradient) {
   Leaf w = p.parameter("w", false);
   Tensor loss = p.op("log", {p.data()}, kInf, {.line = 3, .grad = true});
   const auto root = p.begin_backward(loss);
-  Tensor slope = p.op("div", {p.data()}, kInf, {.line = 3, .phase = OpPhase::kBackward});
+  Tensor slope = p.op("div", {p.data()}, kInf, {.line = 3, .phase = Phase::kBackward});
   p.set_grad(w, slope);
   p.judge.backward_ended(root, p.leaves());
   p.inplace("sub_", w.data, {slope}, kInf, {.line = 9}, Target::kParameter, "w");

@@ -70,7 +70,7 @@ TEST(JudgeBounds, StateSizesHoldInABadTrainingRun) {
 }
 
 struct NoFacts : FactsMaker {
-  std::shared_ptr<const void> facts(std::optional<std::size_t>) override { return nullptr; }
+  std::shared_ptr<const EventFacts> facts(std::optional<std::size_t>) override { return nullptr; }
 };
 
 TEST(JudgeBounds, ManyThreadsTellAtOnce) {

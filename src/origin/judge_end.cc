@@ -33,9 +33,9 @@ class End {
   void exception();
   void losses();
   void gradients();
-  void held_gradients(Harm& harm);
-  void results_of_grad(Harm& harm);
-  void lost_gradients(Harm& harm);
+  void held_gradients(HarmDone& harm);
+  void results_of_grad(HarmDone& harm);
+  void lost_gradients(HarmDone& harm);
   void used_gradients();
   void collapsed();
   void guards();
@@ -57,7 +57,7 @@ class End {
 // Bad tensors in the frames an uncaught exception came through.
 void End::exception() {
   if (!ending_.exception) return;
-  Harm harm{Harmed::kException, {}, ending_.place, "", ending_.text, std::nullopt};
+  HarmDone harm{HarmKind::kException, {}, ending_.place, "", ending_.text, std::nullopt};
   for (const TensorState& local : ending_.locals) {
     if (!local.kinds.any()) continue;
     const std::vector<EventId> ids = state_.blame_tensor(local, ending_.place);
@@ -85,7 +85,7 @@ void End::losses() {
     if (handled(root)) {
       state_.close(root, Fate::kHandled);
     } else {
-      state_.verdicts.harm({Harmed::kLoss, root.events, root.place, "", "", std::nullopt});
+      state_.verdicts.harm({HarmKind::kLoss, root.events, root.place, "", "", std::nullopt});
     }
   }
 }
@@ -110,7 +110,7 @@ bool End::handled(const Root& root) const {
 }
 
 void End::gradients() {
-  Harm harm{Harmed::kGradient, {}, ending_.place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kGradient, {}, ending_.place, "", "", std::nullopt};
   held_gradients(harm);
   results_of_grad(harm);
   lost_gradients(harm);
@@ -121,7 +121,7 @@ void End::gradients() {
   }
 }
 
-void End::held_gradients(Harm& harm) {
+void End::held_gradients(HarmDone& harm) {
   for (const LeafGrad& leaf : ending_.leaves) {
     if (leaf.grad.value == 0 || !leaf.state.kinds.any()) continue;
     if (state_.inherited(state_.ledger.events_of(leaf.state))) continue;
@@ -154,7 +154,7 @@ bool End::handled(const PendingGradient& gradient) const {
   return gradient.in_optimizer && skipped_on_purpose(gradient.events);
 }
 
-void End::results_of_grad(Harm& harm) {
+void End::results_of_grad(HarmDone& harm) {
   for (const TensorState& result : ending_.gradients) {
     if (!result.kinds.any()) continue;
     const std::vector<EventId> ids = state_.ledger.events_of(result);
@@ -166,7 +166,7 @@ void End::results_of_grad(Harm& harm) {
 }
 
 // Their leaf died, and nothing healthy followed.
-void End::lost_gradients(Harm& harm) {
+void End::lost_gradients(HarmDone& harm) {
   for (const PendingGradient& gradient : state_.pending) {
     if (gradient.leaf.value != 0 && !gradient.leaf_died) continue;
     const bool repaired = state_.all_events(
@@ -185,7 +185,7 @@ void End::lost_gradients(Harm& harm) {
 
 // No optimizer: the program itself uses what autograd.grad() gave it.
 void End::used_gradients() {
-  Harm harm{Harmed::kGradient, {}, ending_.place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kGradient, {}, ending_.place, "", "", std::nullopt};
   for (const EventId id : state_.grad_events) {
     const Event* event = state_.events.find(id);
     if (event != nullptr && event->used && !protected_from_harm(*event)) harm.events.push_back(id);
@@ -198,7 +198,7 @@ void End::collapsed() {
     for (const EventId id : root.swallowed) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || event->tested) continue;
-      state_.verdicts.harm({Harmed::kCollapsed, {id}, root.place, "", "", std::nullopt});
+      state_.verdicts.harm({HarmKind::kCollapsed, {id}, root.place, "", "", std::nullopt});
     }
   }
 }
@@ -206,7 +206,7 @@ void End::collapsed() {
 void End::guards() {
   if (state_.backwards == 0 && state_.optimizers == 0) return;
   for (const HostRead& read : state_.reads) {
-    Harm harm{Harmed::kGuard, {}, read.place, "", "", std::nullopt};
+    HarmDone harm{HarmKind::kGuard, {}, read.place, "", "", std::nullopt};
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || event->repaired || event->replaced) continue;
@@ -223,7 +223,7 @@ void End::guards() {
 
 void End::host_reads() {
   for (const HostRead& read : state_.host_reads) {
-    Harm harm{Harmed::kHost, {}, read.place, "", "", std::nullopt};
+    HarmDone harm{HarmKind::kHost, {}, read.place, "", "", std::nullopt};
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event != nullptr && !protected_from_harm(*event)) harm.events.push_back(id);
@@ -253,7 +253,7 @@ void End::kept() {
 // Put there, or garbage nobody read, or a copy of it.
 bool End::merely_held(const Event& event) const {
   return state_.all_events(state_.events.look_through(event.id), [&](const Event& value) {
-    return value.sort == EventSort::kUninitialised || state_.is_put_there(value);
+    return value.origin_kind == OriginKind::kUninitialised || state_.is_put_there(value);
   });
 }
 
@@ -263,7 +263,7 @@ void End::keep(const Held& held) {
     return protected_from_harm(event) || merely_held(event);
   });
   if (excused || state_.inherited(ids)) return;
-  state_.verdicts.harm({Harmed::kKept, state_.blame_tensor(held.state, ending_.place),
+  state_.verdicts.harm({HarmKind::kKept, state_.blame_tensor(held.state, ending_.place),
                         ending_.place, held.name, "", held.state.kinds});
 }
 

@@ -368,7 +368,7 @@ TEST(JudgeForwardOnly, ImportedNanCounts) {
   EXPECT_TRUE(p.clean());
   p.end(false, {{nan.state, "nan"}});
   ASSERT_EQ(p.verdict(), "input data:99 by kept");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kImported);
+  EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kImported);
 }
 
 TEST(JudgeForwardOnly, ATestExcusesTheValueTested) {

@@ -49,7 +49,7 @@ void Judge::State::handed_over(const TensorState& tensor, const Place& place) {
     const Event* event = events.find(id);
     if (event == nullptr || id < first_own) continue;
     const auto is_birth = [](const OriginRef& ref) {
-      return ref.source->view.sort == EventSort::kBirth;
+      return ref.source->view.origin_kind == OriginKind::kBirth;
     };
     if (std::any_of(event->nan.begin(), event->nan.end(), is_birth) ||
         std::any_of(event->inf.begin(), event->inf.end(), is_birth)) {

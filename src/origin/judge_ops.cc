@@ -1,4 +1,4 @@
-// Rules at an op: what sort of event it is, what it tests, cleans and absorbs, and
+// Rules at an op: what kind of origin it is, if any, what it tests, cleans and absorbs, and
 // whether a parameter or buffer became bad by it.
 #include <algorithm>
 
@@ -36,25 +36,25 @@ Kinds all_kinds(const std::vector<OpRecord::Write>& writes) {
   return kinds;
 }
 
-// The first sort that fits. Only a call of the program's own can declare.
-EventSort sort_of(const OpRecord& record, Kinds in, Kinds out) {
+// The first kind that fits; nothing for a carrier. Only a call of the program's own can declare.
+std::optional<OriginKind> origin_kind_of(const OpRecord& record, Kinds in, Kinds out) {
   const OpTraits& traits = record.op->traits;
-  if (traits.allocates) return EventSort::kUninitialised;
-  if (traits.lifts) return EventSort::kDeclared;
+  if (traits.allocates) return OriginKind::kUninitialised;
+  if (traits.lifts) return OriginKind::kDeclared;
   if (record.nonfinite_scalar) {
-    if (!in.any()) return EventSort::kDeclared;
-    if (traits.fills && out.inf && !in.inf) return EventSort::kDeclared;
+    if (!in.any()) return OriginKind::kDeclared;
+    if (traits.fills && out.inf && !in.inf) return OriginKind::kDeclared;
   }
   const bool fresh =
       record.elementwise && !record.nonfinite_scalar && (record.fresh_nan || record.fresh_inf);
-  if (fresh || (out.nan && !in.nan) || (out.inf && !in.inf)) return EventSort::kBirth;
-  return EventSort::kCarrier;
+  if (fresh || (out.nan && !in.nan) || (out.inf && !in.inf)) return OriginKind::kBirth;
+  return std::nullopt;
 }
 
 // The kinds that are the op's own doing whatever went in.
-Kinds made_by(EventSort sort, Kinds in, Kinds out) {
-  if (sort == EventSort::kUninitialised) return out;
-  if (sort == EventSort::kDeclared) return {out.nan && !in.nan, out.inf && !in.inf};
+Kinds made_by(std::optional<OriginKind> kind, Kinds in, Kinds out) {
+  if (kind == OriginKind::kUninitialised) return out;
+  if (kind == OriginKind::kDeclared) return {out.nan && !in.nan, out.inf && !in.inf};
   return {};
 }
 
@@ -111,7 +111,7 @@ void Call::raised(const std::string& text) {
   if (!traits_.validates) return;
   find_parents();
   if (parents_.empty()) return;
-  state_.verdicts.harm({Harmed::kException, parents_, record_.place, "", text, std::nullopt});
+  state_.verdicts.harm({HarmKind::kException, parents_, record_.place, "", text, std::nullopt});
 }
 
 // The events of the bad inputs; what the ledger does not know was brought in from outside.
@@ -128,11 +128,11 @@ void Call::find_parents() {
     if (ids.empty()) ids = state_.matching(state_.ledger.events_of(read.state), read.state.kinds);
     if (ids.empty() && read.allocation) {
       ids.push_back(state_.import(read.state, read.allocation->op, read.allocation->place,
-                                  facts_.facts(i), EventSort::kUninitialised));
+                                  facts_.facts(i), OriginKind::kUninitialised));
     }
     if (ids.empty()) {
-      const EventSort sort = read.was_finite ? EventSort::kUnwatched : EventSort::kImported;
-      ids.push_back(state_.import(read.state, record_.op, record_.place, facts_.facts(i), sort));
+      const OriginKind kind = read.was_finite ? OriginKind::kUnwatched : OriginKind::kImported;
+      ids.push_back(state_.import(read.state, record_.op, record_.place, facts_.facts(i), kind));
     }
     parents_.insert(parents_.end(), ids.begin(), ids.end());
     reads_.push_back({std::move(ids), read.feed});
@@ -248,7 +248,7 @@ EventId Call::add_event(Kinds out) {
   Event event;
   event.id = state_.events.next_id();
   event.op = record_.op;
-  event.sort = sort_of(record_, in, out);
+  event.origin_kind = origin_kind_of(record_, in, out);
   event.kinds = out;
   event.place = record_.place;
   event.grad = record_.grad;
@@ -265,14 +265,14 @@ EventId Call::add_event(Kinds out) {
   };
   const Explained why = explain(record_, reads_, out, state_.events);
   // What no input explains was born here, whatever the inputs held.
-  if (event.sort == EventSort::kCarrier && (why.fresh_nan || why.fresh_inf)) {
-    event.sort = EventSort::kBirth;
+  if (!event.origin_kind && (why.fresh_nan || why.fresh_inf)) {
+    event.origin_kind = OriginKind::kBirth;
   }
-  carry_origins(event, why, made_by(event.sort, in, out), state_.events, self);
+  carry_origins(event, why, made_by(event.origin_kind, in, out), state_.events, self);
   const auto is_self = [&](const OriginRef& ref) { return ref.source == event.source; };
   const bool own = event.source && (std::any_of(event.nan.begin(), event.nan.end(), is_self) ||
                                     std::any_of(event.inf.begin(), event.inf.end(), is_self));
-  const bool birth = own && event.sort == EventSort::kBirth && !record_.place.printing;
+  const bool birth = own && event.origin_kind == OriginKind::kBirth && !record_.place.printing;
   if (birth) state_.notes.born(*event.source);
   const std::shared_ptr<Source> source = birth && state_.strict ? event.source : nullptr;
   const EventId id = state_.add(std::move(event)).id;
@@ -284,10 +284,11 @@ EventId Call::add_event(Kinds out) {
 void Call::judge_writes() {
   for (const OpRecord::Write& write : record_.writes) {
     if (write.target == Target::kNone || !gained(write)) continue;
-    const Harmed kind = write.target == Target::kParameter ? Harmed::kParameter : Harmed::kBuffer;
+    const HarmKind kind =
+        write.target == Target::kParameter ? HarmKind::kParameter : HarmKind::kBuffer;
     std::vector<EventId> events = state_.blame_tensor(write.state, record_.place);
     const auto put_there = [&](const Event& event) { return state_.is_put_there(event); };
-    if (kind == Harmed::kBuffer && state_.all_events(events, put_there)) continue;
+    if (kind == HarmKind::kBuffer && state_.all_events(events, put_there)) continue;
     state_.add_losses_behind(events);
     state_.verdicts.harm({kind, events, record_.place, write.target_name, "", std::nullopt});
   }

@@ -1,4 +1,4 @@
-// Rules at an op: sorts of events, parameters and buffers, exceptions, tests and repairs.
+// Rules at an op: kinds of origins, parameters and buffers, exceptions, tests and repairs.
 #include <gtest/gtest.h>
 
 #include "origin/scenario.h"
@@ -34,7 +34,7 @@ TEST(JudgeOps, AllMaskedRowBlamesTheSoftmaxWithTheMaskAsEvidence) {
   Tensor weights = p.op("_softmax", {scores}, kNan,
                         {.line = 3, .grad = true, .elementwise = true, .feeds = {kInfToNan}});
   Leaf w = p.parameter();
-  p.backward(weights, w, p.op("mul", {weights}, kNan, {.line = 3, .phase = OpPhase::kBackward}));
+  p.backward(weights, w, p.op("mul", {weights}, kNan, {.line = 3, .phase = Phase::kBackward}));
   p.step();
   ASSERT_EQ(p.verdict(), "_softmax:3 by gradient");
   ASSERT_EQ(p.reported[0].evidence.size(), 1u);
@@ -89,7 +89,7 @@ TEST(JudgeOps, BirthIsJudgedPerElement) {
   Leaf w = p.parameter();
   p.inplace("add_", w.data, {out}, kInf, {.line = 3}, Target::kParameter);
   EXPECT_EQ(p.verdict(), "exp:2 by parameter");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kBirth);
+  EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kBirth);
 }
 
 TEST(JudgeOps, ElementsTellWhichInputFed) {
@@ -123,7 +123,7 @@ TEST(JudgeOps, GarbageIsHarmlessUntilItReachesALoss) {
   p.backward(loss, w, p.tensor());
   p.step();
   ASSERT_EQ(p.verdict(), "empty:2 by loss");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kUninitialised);
+  EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kUninitialised);
   EXPECT_EQ(Program::short_name(p.reported[0].chain[1]), "add:3");
 }
 
@@ -142,7 +142,7 @@ TEST(JudgeOps, GarbageNobodySawIsBlamedOnItsAllocation) {
   p.backward(loss, w, p.tensor());
   p.step();
   ASSERT_EQ(p.verdict(), "empty:2 by loss");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kUninitialised);
+  EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kUninitialised);
 }
 
 TEST(JudgeOps, BatchNormBufferByAHiddenWrite) {
@@ -219,9 +219,9 @@ TEST(JudgeOps, ImportedIsNamedByTheOpThatReadItFirst) {
   Leaf w = p.parameter();
   p.inplace("sub_", w.data, {y}, kNan, {.line = 9}, Target::kParameter);
   ASSERT_EQ(p.verdict(), "mul:8 by parameter");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kImported);
+  EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kImported);
   EXPECT_TRUE(p.reported[0].others.empty());
-  EXPECT_EQ(*static_cast<const int*>(p.reported[0].origin.facts.get()), 0);
+  EXPECT_EQ(p.reported[0].origin.facts->finding.origin.output, 0);
 }
 
 TEST(JudgeOps, WrittenBySomebodyUnwatchedIsNoImport) {
@@ -232,7 +232,7 @@ TEST(JudgeOps, WrittenBySomebodyUnwatchedIsNoImport) {
   Leaf w = p.parameter();
   p.inplace("sub_", w.data, {y}, kNan, {.line = 9}, Target::kParameter);
   ASSERT_EQ(p.verdict(), "mul:8 by parameter");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kUnwatched);
+  EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kUnwatched);
 }
 
 TEST(JudgeOps, LiftedTensorIsDeclaredOnce) {
@@ -257,7 +257,7 @@ TEST(JudgeOps, DeclaredNanThatIsTestedMakesTheFirstCarrierTheOrigin) {
   Tensor loss = p.op("add", {carried}, kNan, {.line = 3, .grad = true});
   p.test(missing);  // later than everything computed from it
   Leaf w = p.parameter();
-  p.backward(loss, w, p.op("mul", {loss}, kNan, {.line = 3, .phase = OpPhase::kBackward}));
+  p.backward(loss, w, p.op("mul", {loss}, kNan, {.line = 3, .phase = Phase::kBackward}));
   p.step();
   ASSERT_EQ(p.verdict(), "mean:2 by gradient");
   EXPECT_TRUE(p.reported[0].misuse);
@@ -273,7 +273,7 @@ TEST(JudgeOps, DeclaredNanThatIsNotTestedIsTheOrigin) {
   p.backward(loss, w, loss);
   p.step();
   EXPECT_EQ(p.verdict(), "full:1 by gradient");
-  EXPECT_EQ(p.reported[0].origin.sort, EventSort::kDeclared);
+  EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kDeclared);
 }
 
 TEST(JudgeOps, BirthsAreNamedBeforeMisuseAndGivenInf) {

@@ -75,8 +75,9 @@ void Judge::State::judge_replaced(const Place& place) {
 
 bool Judge::State::is_put_there(const Event& event) const {
   return all_events(events.look_through(event.id), [](const Event& value) {
-    const bool brought = value.sort == EventSort::kImported || value.sort == EventSort::kUnwatched;
-    return value.sort == EventSort::kDeclared || (brought && !value.kinds.nan);
+    const bool brought =
+        value.origin_kind == OriginKind::kImported || value.origin_kind == OriginKind::kUnwatched;
+    return value.origin_kind == OriginKind::kDeclared || (brought && !value.kinds.nan);
   });
 }
 
@@ -88,7 +89,7 @@ void Judge::State::value_registered(const TensorState& value, Target target,
   const auto put_there = [&](const Event& event) { return is_put_there(event); };
   if (target == Target::kBuffer && all_events(ids, put_there)) return;
   add_losses_behind(ids);
-  const Harmed kind = target == Target::kParameter ? Harmed::kParameter : Harmed::kBuffer;
+  const HarmKind kind = target == Target::kParameter ? HarmKind::kParameter : HarmKind::kBuffer;
   verdicts.harm({kind, ids, place, name, "", std::nullopt});
 }
 
@@ -124,8 +125,7 @@ void Judge::State::add_losses_behind(std::vector<EventId>& ids) {
   for (const Root& root : roots) {
     if (!root.pending() || root.open) continue;
     const bool made_by_it = std::any_of(origins.begin(), origins.end(), [&](const Blamed& origin) {
-      return origin.id() >= root.first_event &&
-             origin.source->view.place.phase == OpPhase::kBackward;
+      return origin.id() >= root.first_event && origin.source->view.place.phase == Phase::kBackward;
     });
     if (made_by_it) ids.insert(ids.end(), root.events.begin(), root.events.end());
   }

@@ -27,11 +27,11 @@ std::vector<EventId> Judge::State::blame_tensor(const TensorState& tensor, const
 }
 
 EventId Judge::State::import(const TensorState& tensor, const OpInfo* op, const Place& place,
-                             std::shared_ptr<const void> facts, EventSort sort) {
+                             std::shared_ptr<const EventFacts> facts, OriginKind kind) {
   Event event;
   event.id = events.next_id();
   event.op = op;
-  event.sort = sort;
+  event.origin_kind = kind;
   event.kinds = tensor.kinds;
   event.place = place;
   event.source = std::make_shared<Source>();
@@ -84,7 +84,7 @@ void Judge::State::fate(std::span<const EventId> ids, Fate fate) {
 bool Judge::State::origins_in_backward(std::span<const EventId> ids) const {
   const std::vector<Blamed> origins = blame(ids, events);
   return std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
-    return origin.source->view.place.phase == OpPhase::kBackward;
+    return origin.source->view.place.phase == Phase::kBackward;
   });
 }
 

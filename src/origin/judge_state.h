@@ -123,7 +123,7 @@ struct Judge::State {
   [[nodiscard]] std::vector<EventId> blame_tensor(const TensorState& tensor, const Place& place);
   [[nodiscard]] std::vector<EventId> matching(std::vector<EventId> ids, Kinds kinds) const;
   EventId import(const TensorState& tensor, const OpInfo* op, const Place& place,
-                 std::shared_ptr<const void> facts, EventSort sort = EventSort::kImported);
+                 std::shared_ptr<const EventFacts> facts, OriginKind kind = OriginKind::kImported);
   Event& add(Event event);
   void fate(std::span<const EventId> ids, Fate fate);
   template <class Test>

@@ -23,14 +23,14 @@ void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
   poll();
   step_skipped = found_inf;  // a fused optimizer skips it
   if (found_inf) return;
-  Harm harm{Harmed::kLoss, {}, place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kLoss, {}, place, "", "", std::nullopt};
   bool any = false;
   for (const LeafGrad& param : params) {
     if (param.grad.value == 0) continue;
     any = true;
     if (!param.state.kinds.any()) continue;
-    if (harm.kind != Harmed::kGradient) harm.name = param.name;
-    harm.kind = Harmed::kGradient;
+    if (harm.kind != HarmKind::kGradient) harm.name = param.name;
+    harm.kind = HarmKind::kGradient;
     const std::vector<EventId> ids = blame_tensor(param.state, place);
     harm.events.insert(harm.events.end(), ids.begin(), ids.end());
   }
@@ -56,7 +56,7 @@ void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
 }
 
 void Judge::State::step_ended(std::span<const Held> bad_state, const Place& place) {
-  Harm harm{Harmed::kOptimizerState, {}, place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kOptimizerState, {}, place, "", "", std::nullopt};
   for (const Held& held : bad_state) {
     if (!held.state.kinds.any()) continue;
     if (harm.events.empty()) harm.name = held.name;
@@ -103,12 +103,13 @@ void Judge::State::scaler_updated(bool found_inf, double scale, const Place& pla
     const bool own = std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
       return origin.source->view.place.in_scaler;
     });
-    if (!own) verdicts.harm({Harmed::kLoss, root.events, root.place, "", "", std::nullopt});
+    if (!own) verdicts.harm({HarmKind::kLoss, root.events, root.place, "", "", std::nullopt});
     close(root, Fate::kHandled);
   }
   forget_done_roots();
   if (scale < 1.0 && skips >= 3 && !amp_events.empty()) {
-    verdicts.harm({Harmed::kGradient, amp_events, place, "", "loss scale collapsed", std::nullopt});
+    verdicts.harm(
+        {HarmKind::kGradient, amp_events, place, "", "loss scale collapsed", std::nullopt});
   }
 }
 

@@ -8,14 +8,14 @@ namespace {
 
 Tensor grad_born_in_backward(Program& p) {
   return p.op("div", {p.data()}, kInf,
-              {.line = 20, .phase = OpPhase::kBackward, .node = "SqrtBackward0"});
+              {.line = 20, .phase = Phase::kBackward, .node = "SqrtBackward0"});
 }
 
 TEST(JudgeStep, OptimizerStateGainedAKind) {
   Program p;
   Leaf w = p.parameter();
   p.healthy_iteration(w);
-  Tensor state = p.op("addcmul_", {p.data()}, kInf, {.line = 80, .phase = OpPhase::kOptimizer});
+  Tensor state = p.op("addcmul_", {p.data()}, kInf, {.line = 80, .phase = Phase::kOptimizer});
   p.judge.step_ended(std::vector<Held>{{state.state, "exp_avg_sq"}}, Program::at(80));
   ASSERT_EQ(p.verdict(), "addcmul_:80 by optimizer_state");
   EXPECT_EQ(p.reported[0].name, "exp_avg_sq");
@@ -36,7 +36,7 @@ TEST(JudgeStep, OriginMayLieStepsBeforeTheHarm) {
   p.healthy_iteration(w);
   Tensor state = p.op("mul", {p.data()}, kInf, {.line = 30});
   for (int i = 0; i < 3; ++i) p.healthy_iteration(w);
-  p.backward(p.tensor(), w, p.op("mul", {state}, kNan, {.line = 31, .phase = OpPhase::kBackward}));
+  p.backward(p.tensor(), w, p.op("mul", {state}, kNan, {.line = 31, .phase = Phase::kBackward}));
   p.step();
   ASSERT_EQ(p.verdict(), "mul:30 by gradient");
   EXPECT_EQ(p.reported[0].origin.place.step, 2);
@@ -76,7 +76,7 @@ TEST(JudgeScaler, ASkippedStepIsANote) {
   Leaf w = p.parameter();
   p.healthy_iteration(w);
   Tensor loss = p.op("mul", {p.data()}, kInf, {.line = 74, .grad = true, .in_scaler = true});
-  Tensor grad = p.op("mul", {loss}, kInf, {.line = 74, .phase = OpPhase::kBackward});
+  Tensor grad = p.op("mul", {loss}, kInf, {.line = 74, .phase = Phase::kBackward});
   p.backward(loss, w, grad);
   unscale(p, grad);
   p.judge.scaler_updated(true, 32768, Program::at(76));
@@ -93,7 +93,7 @@ TEST(JudgeScaler, ALossThatIsBadWithoutTheScaleIsAnError) {
   Leaf w = p.parameter();
   Tensor loss = p.op("log", {p.data()}, kNan, {.line = 10, .grad = true});
   Tensor scaled = p.op("mul", {loss}, kNan, {.line = 74, .grad = true, .in_scaler = true});
-  Tensor grad = p.op("mul", {scaled}, kNan, {.line = 10, .phase = OpPhase::kBackward});
+  Tensor grad = p.op("mul", {scaled}, kNan, {.line = 10, .phase = Phase::kBackward});
   p.backward(scaled, w, grad, 74);
   unscale(p, grad);
   p.judge.scaler_updated(true, 32768, Program::at(76));

@@ -37,7 +37,7 @@ void Notes::met(Source& source, Fate fate) {
     if (source.site == nullptr) return;  // a declared mask that softmax cleaned is no news
   }
   if (source.site == nullptr) {
-    if (source.view.sort == EventSort::kDeclared) return;
+    if (source.view.origin_kind == OriginKind::kDeclared) return;
     born(source);
   }
   if (source.site != nullptr) source.site->fate = std::max(source.site->fate, fate);

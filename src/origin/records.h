@@ -10,22 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "records/kinds.h"
 #include "scan/correspond.h"
 #include "watch/ledger.h"
 #include "watch/tensor_state.h"
 
 namespace nanscope {
 
-enum class OpPhase : std::uint8_t { kForward, kBackward, kOptimizer };
-
 // Where and when an op ran. `line` names the user's own line that led there (for a
 // backward node: the line of its forward expression); equal lines have equal numbers.
 struct Place {
-  std::uint32_t stack = 0;  // interned by the adapter: site, library site, frames
-  std::uint32_t line = 0;   // 0: unknown
-  OpPhase phase = OpPhase::kForward;
-  std::string node;              // SqrtBackward0, or empty
-  std::uint32_t call_stack = 0;  // in backward: where backward() itself was called
+  std::uint32_t stack = 0;        // interned by the adapter: site, library site, frames
+  std::uint32_t line = 0;         // 0: unknown
+  Phase phase = Phase::kForward;  // of the call: never kData
+  std::string node;               // SqrtBackward0, or empty
+  std::uint32_t call_stack = 0;   // in backward: where backward() itself was called
   std::int64_t step = 0;
   bool in_scaler = false;  // inside torch.amp.GradScaler
   bool printing = false;   // inside torch's tensor printing
@@ -101,12 +100,14 @@ struct OpRecord {
   bool fresh_inf = false;
 };
 
+struct EventFacts;  // event_facts.h
+
 // Facts for the report, made only when an event may become an origin.
 class FactsMaker {
  public:
   virtual ~FactsMaker() = default;
   // Of the op itself; or, for an imported value, of the input `read` that brought it.
-  virtual std::shared_ptr<const void> facts(std::optional<std::size_t> read) = 0;
+  virtual std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) = 0;
 };
 
 // A leaf tensor and its gradient.
@@ -135,7 +136,7 @@ class World : public StorageKeeper {
   };
   virtual std::vector<Replaced> replaced_leaves() { return {}; }
   // Facts of a tensor that nobody made and no op has read: of one that was told of just now.
-  virtual std::shared_ptr<const void> facts_of(const TensorState&) { return nullptr; }
+  virtual std::shared_ptr<const EventFacts> facts_of(const TensorState&) { return nullptr; }
 };
 
 }  // namespace nanscope

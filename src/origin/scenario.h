@@ -9,8 +9,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "origin/event_facts.h"
 #include "origin/judge.h"
 #include "origin/op_traits.h"
+#include "records/words.h"
 
 namespace nanscope::test {
 
@@ -34,7 +36,7 @@ struct Leaf {
 
 struct Options {
   std::uint32_t line = 0;
-  OpPhase phase = OpPhase::kForward;
+  Phase phase = Phase::kForward;
   std::string node = {};
   bool grad = false;
   bool constant = false;  // a non-finite number among the arguments
@@ -214,7 +216,7 @@ class Program : public FactsMaker {
   [[nodiscard]] std::string verdict(std::size_t which = 0) const {
     if (which >= reported.size()) return "clean";
     const Verdict& verdict = reported[which];
-    return short_name(verdict.origin) + " by " + harm_name(verdict.harm);
+    return short_name(verdict.origin) + " by " + std::string(word_of(verdict.harm));
   }
   // "log:41 cleaned", all of them.
   [[nodiscard]] std::string notes() const {
@@ -229,11 +231,13 @@ class Program : public FactsMaker {
     return (event.op == nullptr ? "?" : event.op->name) + ":" + std::to_string(event.place.line);
   }
 
-  std::shared_ptr<const void> facts(std::optional<std::size_t> read) override {
+  std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) override {
     ++facts_made;
     ++*facts_alive;
     // A verdict may outlive the program that it is about.
-    return {new int(read ? static_cast<int>(*read) : -1), [alive = facts_alive](const int* facts) {
+    auto* made = new EventFacts;
+    made->finding.origin.output = read ? static_cast<int>(*read) : -1;
+    return {made, [alive = facts_alive](const EventFacts* facts) {
               --*alive;
               delete facts;
             }};
@@ -257,12 +261,6 @@ class Program : public FactsMaker {
   std::vector<Verdict> reported;
 
  private:
-  static const char* harm_name(Harmed harm) {
-    constexpr const char* kNames[] = {"gradient",  "parameter", "buffer", "optimizer_state",
-                                      "exception", "guard",     "loss",   "collapsed",
-                                      "kept",      "host"};
-    return kNames[static_cast<std::size_t>(harm)];
-  }
   OpRecord begin(const std::string& name, const std::vector<Tensor>& inputs,
                  const Options& options) {
     OpRecord record;

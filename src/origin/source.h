@@ -22,9 +22,10 @@ struct Source {
   std::vector<std::shared_ptr<Source>> evidence;
   NoteSite* site = nullptr;  // owned by Notes, for ever
 
-  [[nodiscard]] bool declared() const { return view.sort == EventSort::kDeclared; }
+  [[nodiscard]] bool declared() const { return view.origin_kind == OriginKind::kDeclared; }
   [[nodiscard]] bool given() const {  // not made by computing
-    return declared() || view.sort == EventSort::kImported || view.sort == EventSort::kUnwatched;
+    return declared() || view.origin_kind == OriginKind::kImported ||
+           view.origin_kind == OriginKind::kUnwatched;
   }
 };
 

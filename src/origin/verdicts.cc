@@ -31,9 +31,10 @@ const Event* nearer(const std::vector<EventId>& ids, EventId origin, const Event
   return best;
 }
 
-bool all(const std::vector<Blamed>& origins, EventSort sort) {
-  return std::all_of(origins.begin(), origins.end(),
-                     [&](const Blamed& origin) { return !origin.misuse && origin.sort == sort; });
+bool all(const std::vector<Blamed>& origins, OriginKind kind) {
+  return std::all_of(origins.begin(), origins.end(), [&](const Blamed& origin) {
+    return !origin.misuse && origin.source->view.origin_kind == kind;
+  });
 }
 
 bool all_intended(const std::vector<Blamed>& origins) {
@@ -43,12 +44,12 @@ bool all_intended(const std::vector<Blamed>& origins) {
 
 }  // namespace
 
-bool Verdicts::harm(const Harm& harm) {
+bool Verdicts::harm(const HarmDone& harm) {
   const std::vector<Blamed> origins = blame(harm.events, events_);
   if (origins.empty() || excused(harm, origins)) return false;
   for (const Blamed& origin : origins) notes_.harmed(*origin.source);
   const Blamed& first = origins.front();
-  if (!is_new(first.source->view, harm.kind == Harmed::kException)) return true;
+  if (!is_new(first.source->view, harm.kind == HarmKind::kException)) return true;
 
   Verdict verdict;
   verdict.harm = harm.kind;
@@ -101,28 +102,28 @@ void Verdicts::report(Verdict verdict) {
   if (callback_) callback_(verdicts_.back());
 }
 
-bool Verdicts::excused(const Harm& harm, const std::vector<Blamed>& origins) const {
+bool Verdicts::excused(const HarmDone& harm, const std::vector<Blamed>& origins) const {
   switch (harm.kind) {
-    case Harmed::kParameter:
-    case Harmed::kBuffer:
-    case Harmed::kOptimizerState:
-      return all(origins, EventSort::kDeclared) || all(origins, EventSort::kUninitialised);
-    case Harmed::kException:
-    case Harmed::kGuard:
-    case Harmed::kCollapsed:
+    case HarmKind::kParameter:
+    case HarmKind::kBuffer:
+    case HarmKind::kOptimizerState:
+      return all(origins, OriginKind::kDeclared) || all(origins, OriginKind::kUninitialised);
+    case HarmKind::kException:
+    case HarmKind::kGuard:
+    case HarmKind::kCollapsed:
       return all_intended(origins);
-    case Harmed::kKept:
-    case Harmed::kHost:
+    case HarmKind::kKept:
+    case HarmKind::kHost:
       return all_intended(origins) || is_right_logarithm(harm, origins);
-    case Harmed::kGradient:
-    case Harmed::kLoss:
+    case HarmKind::kGradient:
+    case HarmKind::kLoss:
       return false;
   }
   return false;
 }
 
 // log(0) = -inf is the right value of a log-probability.
-bool Verdicts::is_right_logarithm(const Harm& harm, const std::vector<Blamed>& origins) const {
+bool Verdicts::is_right_logarithm(const HarmDone& harm, const std::vector<Blamed>& origins) const {
   const auto holds_nan = [&](EventId id) {
     const Event* event = events_.find(id);
     return event != nullptr && event->kinds.nan;
@@ -138,7 +139,7 @@ bool Verdicts::is_right_logarithm(const Harm& harm, const std::vector<Blamed>& o
 }
 
 // From the harm back to the origin, over parents that bring it.
-void Verdicts::trace(const Harm& harm, const Blamed& origin, Verdict& verdict) const {
+void Verdicts::trace(const HarmDone& harm, const Blamed& origin, Verdict& verdict) const {
   std::vector<EventView> way;
   const Event* at = nearer(harm.events, origin.id(), events_);
   while (at != nullptr && at->id != origin.id() && way.size() < 1024) {

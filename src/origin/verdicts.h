@@ -10,8 +10,8 @@
 
 namespace nanscope {
 
-struct Harm {
-  Harmed kind = Harmed::kGradient;
+struct HarmDone {
+  HarmKind kind = HarmKind::kGradient;
   std::vector<EventId> events;  // of the values that did harm
   Place place;
   std::string name;
@@ -28,7 +28,7 @@ class Verdicts {
     again_ = std::move(again);
   }
   // Judges the harm; true if it counts, whether or not it was reported before.
-  bool harm(const Harm& harm);
+  bool harm(const HarmDone& harm);
   // strict: the birth itself is the error.
   void born(Source& source);
   void forget();
@@ -40,13 +40,14 @@ class Verdicts {
   static constexpr std::size_t kMostChain = 16;
 
  private:
-  [[nodiscard]] bool excused(const Harm& harm, const std::vector<Blamed>& origins) const;
-  [[nodiscard]] bool is_right_logarithm(const Harm& harm, const std::vector<Blamed>& origins) const;
+  [[nodiscard]] bool excused(const HarmDone& harm, const std::vector<Blamed>& origins) const;
+  [[nodiscard]] bool is_right_logarithm(const HarmDone& harm,
+                                        const std::vector<Blamed>& origins) const;
   // The same origin is reported once; that it did harm again is told, unless an exception says
   // so already.
   [[nodiscard]] bool is_new(const EventView& origin, bool raised);
   void report(Verdict verdict);
-  void trace(const Harm& harm, const Blamed& origin, Verdict& verdict) const;
+  void trace(const HarmDone& harm, const Blamed& origin, Verdict& verdict) const;
 
   using Key = std::tuple<const OpInfo*, std::uint32_t, std::uint32_t>;
 

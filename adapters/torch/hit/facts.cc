@@ -58,7 +58,7 @@ void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Inde
 
 // Under the judge's lock: the same constant of the same size, declared at every step.
 using DeclaredFacts =
-    std::map<std::tuple<const Hook*, StackId, std::int64_t>, std::shared_ptr<const void>>;
+    std::map<std::tuple<const Hook*, StackId, std::int64_t>, std::shared_ptr<const EventFacts>>;
 DeclaredFacts& declared_facts() {
   static auto& all = *new DeclaredFacts;
   return all;
@@ -187,14 +187,14 @@ void CallFacts::describe_way_here(Facts& facts) const {
   recompute(hook_, call_, before_, facts.finding);
 }
 
-std::shared_ptr<const void> CallFacts::facts(std::optional<std::size_t> read) {
+std::shared_ptr<const EventFacts> CallFacts::facts(std::optional<std::size_t> read) {
   if (!declared_at || read) return take_facts(read);
   std::int64_t numel = 0;
   each_output(hook_, call_, result_,
               [&](const at::Tensor& output, int) { numel += output.numel(); });
   DeclaredFacts& all = declared_facts();
   if (all.size() >= kMostDeclared) all.clear();
-  std::shared_ptr<const void>& kept = all[{&hook_, *declared_at, numel}];
+  std::shared_ptr<const EventFacts>& kept = all[{&hook_, *declared_at, numel}];
   if (kept == nullptr) kept = take_facts(read);
   return kept;
 }
@@ -217,7 +217,7 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   return facts;
 }
 
-std::shared_ptr<const void> CallFacts::take_facts(std::optional<std::size_t> read) const {
+std::shared_ptr<const EventFacts> CallFacts::take_facts(std::optional<std::size_t> read) const {
   auto facts = std::make_shared<Facts>();
   Finding& finding = facts->finding;
   if (read && *read < read_tensors.size()) {

@@ -8,42 +8,12 @@
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/before.h"
+#include "origin/event_facts.h"
 #include "origin/records.h"
-#include "records/capture.h"
 
 namespace nanscope::torch_adapter {
 
-// What is stored for an event that may become an origin: the numeric part of a Finding.
-// Sites and names are filled in when the verdict is reached. `arguments` tells
-// which argument of the op each input is.
-struct Facts {
-  Finding finding;
-  struct Argument {
-    std::string schema_name;  // "other"
-    int item = -1;            // place in a list argument
-    bool saved = false;       // saved by the forward for this backward node
-    bool transposed = false;  // a matrix whose columns lie side by side in memory
-    bool shown = true;        // an input of the finding; others help to tell the names apart
-    // Which of them is the same tensor, saved by the forward: its name is known there.
-    std::optional<std::size_t> saved_as = {};
-  };
-  std::vector<Argument> arguments;
-  // Per maker of the finding.
-  struct MadeAt {
-    StackId stack = 0;
-    std::vector<Argument> arguments;
-  };
-  std::vector<MadeAt> made_at;
-  // The largest |value| kept by one op of this forward.
-  struct Activation {
-    StackId stack = 0;
-    std::string node;
-    DType dtype = DType::kFloat32;
-    double largest = 0;
-    bool goes_in = false;  // an operand of the op, not its result
-  };
-  std::vector<Activation> activations;
-};
+using Facts = EventFacts;
 
 // What a node saved, with its values at the failing elements where they are `aligned` with it.
 [[nodiscard]] TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
@@ -59,7 +29,7 @@ class CallFacts final : public FactsMaker {
   CallFacts(const Hook& hook, const Call& call, void* result, const Before* before)
       : hook_(hook), call_(call), result_(result), before_(before) {}
 
-  std::shared_ptr<const void> facts(std::optional<std::size_t> read) override;
+  std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) override;
 
   // Filled in as the record is built.
   std::vector<at::Tensor> read_tensors;  // one per OpRecord::Read
@@ -71,7 +41,7 @@ class CallFacts final : public FactsMaker {
   std::optional<StackId> declared_at;
 
  private:
-  [[nodiscard]] std::shared_ptr<const void> take_facts(std::optional<std::size_t> read) const;
+  [[nodiscard]] std::shared_ptr<const EventFacts> take_facts(std::optional<std::size_t> read) const;
   void describe_output(Finding& finding) const;
   // The tensors that were described, in their order.
   std::vector<at::Tensor> describe_inputs(Facts& facts) const;

@@ -326,7 +326,7 @@ void tell_hit(Hook& hook, Call& call, void* result, const Before* before,
   if (!recorder.worth_telling()) return;
   recorder.correspond_elements();
   recorder.record.place = current_place();
-  recorder.facts.in_backward = recorder.record.place.phase == OpPhase::kBackward;
+  recorder.facts.in_backward = recorder.record.place.phase == Phase::kBackward;
   if (recorder.record.reads.empty() && recorder.record.nonfinite_scalar) {
     recorder.facts.declared_at = recorder.record.place.stack;
   }

@@ -74,7 +74,7 @@ void announce(const Session& all) {
 // program's own is on its way already.
 void want_stop(const Session& all, const Verdict& verdict, std::size_t finding) {
   if (all.options.on_error == OnError::kGoOn) return;
-  if (!verdict.harmless && verdict.harm == Harmed::kException) return;
+  if (!verdict.harmless && verdict.harm == HarmKind::kException) return;
   this_thread().stop_wanted = true;
   this_thread().stop_for = finding;
 }

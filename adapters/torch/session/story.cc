@@ -82,47 +82,6 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
   }
 }
 
-Phase phase_of_call(const EventView& event) {
-  return event.place.phase == OpPhase::kBackward    ? Phase::kBackward
-         : event.place.phase == OpPhase::kOptimizer ? Phase::kOptimizer
-                                                    : Phase::kForward;
-}
-
-Phase phase_of(const EventView& event) {
-  if (event.sort == EventSort::kImported || event.sort == EventSort::kUninitialised)
-    return Phase::kData;
-  return phase_of_call(event);
-}
-
-OriginKind origin_kind(EventSort sort) {
-  switch (sort) {
-    case EventSort::kUninitialised:
-      return OriginKind::kUninitialised;
-    case EventSort::kDeclared:
-      return OriginKind::kDeclared;
-    case EventSort::kImported:
-      return OriginKind::kImported;
-    case EventSort::kUnwatched:
-      return OriginKind::kUnwatched;
-    default:
-      return OriginKind::kBirth;
-  }
-}
-
-Role role_of(const EventView& event) {
-  switch (event.sort) {
-    case EventSort::kDeclared:
-      return Role::kDeclared;
-    case EventSort::kImported:
-    case EventSort::kUnwatched:
-      return Role::kImported;
-    case EventSort::kBirth:
-      return Role::kBirth;
-    default:
-      return Role::kCarrier;
-  }
-}
-
 // The ops behind it get their places and the names of what they kept.
 void tell_makers(const Facts& facts, Finding& finding) {
   for (std::size_t i = 0; i < finding.makers.size() && i < facts.made_at.size(); ++i) {
@@ -146,16 +105,16 @@ void tell_makers(const Facts& facts, Finding& finding) {
 Finding begin_finding(const EventView& event) {
   Finding finding;
   std::vector<Facts::Argument> arguments;
-  if (const auto* facts = static_cast<const Facts*>(event.facts.get())) {
-    finding = facts->finding;
-    arguments = facts->arguments;
+  if (event.facts != nullptr) {
+    finding = event.facts->finding;
+    arguments = event.facts->arguments;
   }
   Origin& origin = finding.origin;
-  origin.kind = origin_kind(event.sort);
+  origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
   if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || began_late))
     origin.kind = OriginKind::kUnwatched;
-  origin.was_finite = event.sort == EventSort::kUnwatched;
-  origin.phase = origin.kind == OriginKind::kUnwatched ? phase_of_call(event) : phase_of(event);
+  origin.was_finite = event.origin_kind == OriginKind::kUnwatched;
+  origin.phase = origin.kind == OriginKind::kUnwatched ? event.place.phase : event.phase();
   origin.op = event.op->name;
   if (!event.place.node.empty()) origin.node = event.place.node;
   origin.step = event.place.step;
@@ -181,8 +140,7 @@ Finding begin_finding(const EventView& event) {
     if (same && *same < finding.inputs.size() && told.names.size() > *same && told.names[*same])
       finding.inputs[i].name = *told.names[*same];
   }
-  if (const auto* facts = static_cast<const Facts*>(event.facts.get()))
-    tell_makers(*facts, finding);
+  if (event.facts != nullptr) tell_makers(*event.facts, finding);
   return finding;
 }
 
@@ -230,25 +188,24 @@ Finding tell_story(const Verdict& verdict) {
   if (verdict.misuse) finding.origin.kind = OriginKind::kBirth;
   if (verdict.harmless) {
     const EventView& origin = verdict.origin;
-    finding.chain.push_back(
-        {origin.op->name, finding.origin.site, phase_of(origin), role_of(origin)});
+    finding.chain.push_back({origin.op->name, finding.origin.site, origin.phase(), origin.role()});
     return finding;
   }
   Harm harm;
-  harm.kind = static_cast<HarmKind>(verdict.harm);
+  harm.kind = verdict.harm;
   harm.step = verdict.place.step;
   if (verdict.place.stack != 0) harm.site = site_at(verdict.place.stack, "");
   harm.name = name_of_target(verdict.name);
   harm.text = verdict.text;
   // What it was made from and is not to blame: a mask, an inf that came with the data.
   for (const EventView& event : verdict.evidence) {
-    if (event.sort == EventSort::kDeclared || role_of(event) == Role::kImported)
+    if (event.origin_kind == OriginKind::kDeclared || event.role() == Role::kImported)
       finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
-                               phase_of(event), role_of(event)});
+                               event.phase(), event.role()});
   }
   for (const EventView& event : verdict.chain) {
-    finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
-                             phase_of(event), role_of(event)});
+    finding.chain.push_back(
+        {event.op->name, site_at(event.place.stack, event.op->name), event.phase(), event.role()});
   }
   finding.chain.push_back({"", harm.site.value_or(Site{}), finding.origin.phase, Role::kHarm});
   finding.chain_truncated = verdict.chain_truncated;

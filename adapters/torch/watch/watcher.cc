@@ -148,9 +148,9 @@ Place current_place() {
   place.line = info.line;
   place.in_scaler = info.in_scaler;
   place.printing = info.printing;
-  place.phase = info.optimizer ? OpPhase::kOptimizer : OpPhase::kForward;
+  place.phase = info.optimizer ? Phase::kOptimizer : Phase::kForward;
   if (node.running && !info.recomputes) {
-    place.phase = OpPhase::kBackward;
+    place.phase = Phase::kBackward;
     place.node = node.name;
     place.call_stack = here;
     // User code that the engine calls (autograd.Function, hooks) is its own site.

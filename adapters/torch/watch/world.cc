@@ -42,7 +42,7 @@ void TorchWorld::keep_at_hand(const at::Tensor& tensor, const TensorState& state
 
 void TorchWorld::told() noexcept { at_hand().clear(); }
 
-std::shared_ptr<const void> TorchWorld::facts_of(const TensorState& state) {
+std::shared_ptr<const EventFacts> TorchWorld::facts_of(const TensorState& state) {
   for (const at::Tensor& tensor : at_hand()) {
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     if (storage_id(impl) == state.storage && range_of(impl).covers(state.range))

@@ -22,7 +22,7 @@ class TorchWorld final : public World {
   std::optional<LeafGrad> leaf(TensorId leaf) override;
   std::optional<LeafGrad> peek(TensorId leaf) override;
   std::vector<Replaced> replaced_leaves() override;
-  std::shared_ptr<const void> facts_of(const TensorState& state) override;
+  std::shared_ptr<const EventFacts> facts_of(const TensorState& state) override;
 
   // The state of a tensor that the judge is about to be told of. A bad one that no op made is kept
   // at hand on this thread for `facts_of`, until `told`.

@@ -1,0 +1,49 @@
+// The facts of one event that may become an origin: the numeric part of its finding, taken by the
+// adapter at the hit, while the op's inputs are alive.
+//
+// The judge keeps them with the event and hands them back in the verdict; it never looks inside.
+// Source text and names are filled in when the verdict becomes a finding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "records/finding.h"
+
+namespace nanscope {
+
+struct EventFacts {
+  Finding finding;
+  // Which argument of the op each input of the finding is.
+  struct Argument {
+    std::string schema_name;  // "other"
+    int item = -1;            // place in a list argument
+    bool saved = false;       // saved by the forward for this backward node
+    bool transposed = false;  // a matrix whose columns lie side by side in memory
+    bool shown = true;        // an input of the finding; others help to tell the names apart
+    // Which of them is the same tensor, saved by the forward: its name is known there.
+    std::optional<std::size_t> saved_as = {};
+  };
+  std::vector<Argument> arguments;
+  // Per maker of the finding.
+  struct MadeAt {
+    std::uint32_t stack = 0;  // see Place::stack
+    std::vector<Argument> arguments;
+  };
+  std::vector<MadeAt> made_at;
+  // The largest |value| kept by one op of this forward.
+  struct Activation {
+    std::uint32_t stack = 0;
+    std::string node;
+    DType dtype = DType::kFloat32;
+    double largest = 0;
+    bool goes_in = false;  // an operand of the op, not its result
+  };
+  std::vector<Activation> activations;
+};
+
+}  // namespace nanscope
