@@ -15,15 +15,13 @@ namespace {
 
 std::optional<Operand> dividend_of(const Facts& facts) {
   if (facts.op() == "addcdiv") return facts.operand("tensor1", 1, "the dividend");
-  if (facts.op_is({"reciprocal", "rsqrt"})) return std::nullopt;
+  if (facts.op_is(OpFamily::kReciprocal)) return std::nullopt;
   return facts.operand("self", 0, "the dividend");
 }
 
 bool belongs_elsewhere(const Facts& facts) {
   return facts.origin().phase == Phase::kOptimizer ||
-         facts.in_backward_of({"Sqrt", "Log", "Log2", "Log10", "Log1P", "Xlogy", "Acos", "Asin",
-                               "Atanh", "Acosh", "Hypot", "Atan2", "LinalgVectorNorm", "Norm",
-                               "Cdist"});
+         facts.in_backward_of(OpFamily::kOwnSlopeAtAPole);
 }
 
 std::string sentence(const Facts& facts, const Operand& divisor) {
@@ -37,9 +35,8 @@ std::string sentence(const Facts& facts, const Operand& divisor) {
 }  // namespace
 
 std::optional<Operand> divisor_of(const Facts& facts) {
-  if (facts.op_is({"div", "divide", "true_divide", "floor_divide", "remainder", "fmod"}))
-    return facts.operand("other", 1, "the divisor");
-  if (facts.op_is({"reciprocal", "rsqrt"})) return facts.operand("self", 0, "the divisor");
+  if (facts.op_is(OpFamily::kDivision)) return facts.operand("other", 1, "the divisor");
+  if (facts.op_is(OpFamily::kReciprocal)) return facts.operand("self", 0, "the divisor");
   if (facts.op() == "addcdiv") return facts.operand("tensor2", 2, "the divisor");
   return std::nullopt;
 }
@@ -47,7 +44,7 @@ std::optional<Operand> divisor_of(const Facts& facts) {
 std::string division_here(const Facts& facts) {
   if (facts.op() == "reciprocal") return "1 / 0";
   if (facts.op() == "rsqrt") return "1 / sqrt(0)";
-  if (facts.op_is({"remainder", "fmod"})) return "the remainder of a division by 0";
+  if (facts.op_is(OpFamily::kRemainder)) return "the remainder of a division by 0";
   const std::optional<Operand> dividend = dividend_of(facts);
   const bool known = dividend && !dividend->values.empty();
   return fmt::format("{} / 0", known ? number(dividend->values[0]) : facts.is_nan() ? "0" : "x");

@@ -102,16 +102,11 @@ void ignored_targets(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void empty_reduction(const Facts& facts, Opinions& opinions) {
-  if (facts.op_is({"nll_loss", "nll_loss_forward", "nll_loss2d", "nll_loss2d_forward",
-                   "nll_loss_nd", "cross_entropy_loss"}))
-    return ignored_targets(facts, opinions);
+  if (facts.op_is(OpFamily::kNllLoss)) return ignored_targets(facts, opinions);
   const std::optional<Operand> x = facts.operand("self", 0, "the input");
   if (!x || !x->tensor) return;
-  if (facts.op_is({"mean", "nanmean", "median", "nanmedian", "mse_loss", "l1_loss",
-                   "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
-                   "binary_cross_entropy_with_logits", "kl_div"}))
-    mean_of_nothing(facts, *x, opinions);
-  if (facts.op_is({"var", "std", "var_mean", "std_mean"})) spread_of_too_few(facts, *x, opinions);
+  if (facts.op_is(OpFamily::kMean)) mean_of_nothing(facts, *x, opinions);
+  if (facts.op_is(OpFamily::kSpread)) spread_of_too_few(facts, *x, opinions);
 }
 
 }  // namespace nanscope::diagnosis

@@ -14,7 +14,7 @@ namespace {
 double limit_of(const std::string& op, DType dtype) {
   const double largest = largest_of(dtype);
   if (op == "exp2") return std::log2(largest);
-  return std::log(largest) + (op == "sinh" || op == "cosh" ? std::log(2.0) : 0);
+  return std::log(largest) + (is_in(OpFamily::kHyperbolic, op) ? std::log(2.0) : 0);
 }
 
 bool is_narrow(DType dtype) {
@@ -24,7 +24,7 @@ bool is_narrow(DType dtype) {
 }  // namespace
 
 void exponential(const Facts& facts, Opinions& opinions) {
-  if (!facts.op_is({"exp", "exp2", "expm1", "sinh", "cosh"})) return;
+  if (!facts.op_is(OpFamily::kExponential)) return;
   const std::optional<Operand> x =
       facts.operand("self", 0, "the argument of " + facts.expression());
   const std::optional<DType> dtype = facts.output_dtype();
@@ -32,7 +32,7 @@ void exponential(const Facts& facts, Opinions& opinions) {
 
   const double limit = limit_of(facts.op(), *dtype);
   const std::optional<double> value = x->value();
-  const auto size = [&](double v) { return facts.op_is({"sinh", "cosh"}) ? std::abs(v) : v; };
+  const auto size = [&](double v) { return facts.op_is(OpFamily::kHyperbolic) ? std::abs(v) : v; };
   if (value && is_narrow(*dtype) && size(*value) <= limit_of(facts.op(), DType::kFloat32)) {
     opinions.push_back({Opinion::Stand::kRuledOut,
                         "exp_overflow",

@@ -17,27 +17,6 @@ bool finite(const Value& value) { return std::isfinite(value.real) && std::isfin
 
 bool finite(const Statistics& s) { return s.nan == 0 && s.pos_inf == 0 && s.neg_inf == 0; }
 
-// NumPy's words for ops that torch calls otherwise.
-std::string_view name_in_torch(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"multiply", "mul"}, {"subtract", "sub"}, {"power", "pow"},
-      {"negative", "neg"}, {"cast", "to"},      {"float_power", "pow"}};
-  for (const auto& [numpy, torch] : kWords)
-    if (name == numpy) return torch;
-  return name;
-}
-
-std::string bare_name(std::string_view op) {
-  if (op.starts_with("numpy::")) return std::string(name_in_torch(op.substr(7)));
-  if (const std::size_t colons = op.rfind("::"); colons != std::string_view::npos)
-    op.remove_prefix(colons + 2);
-  op = op.substr(0, op.find('.'));
-  if (op.starts_with("_foreach_")) op.remove_prefix(9);
-  if (op.starts_with("special_")) op.remove_prefix(8);
-  while (op.size() > 1 && op.ends_with('_')) op.remove_suffix(1);
-  return std::string(op);
-}
-
 // Kept by a backward node since forward; not read by the failing op itself.
 bool is_saved(const TensorFacts& tensor) {
   return tensor.argument.starts_with("saved ") || tensor.remark == "saved by the forward";
@@ -95,16 +74,14 @@ std::optional<double> Operand::value() const {
 
 Facts::Facts(const Finding& finding) : finding_(finding), op_(bare_name(finding.origin.op)) {}
 
-bool Facts::op_is(std::initializer_list<std::string_view> names) const {
-  return std::find(names.begin(), names.end(), op_) != names.end();
+bool Facts::op_is(OpFamily family) const { return is_in(family, op_); }
+
+bool Facts::in_backward_of(OpFamily family) const {
+  return origin().node && is_backward_in(family, *origin().node);
 }
 
-bool Facts::in_backward_of(std::initializer_list<std::string_view> forward_names) const {
-  if (!origin().node) return false;
-  const std::string_view node = *origin().node;
-  return std::any_of(forward_names.begin(), forward_names.end(), [&](std::string_view name) {
-    return node.starts_with(name) && node.substr(name.size()).starts_with("Backward");
-  });
+bool Facts::in_backward_of(std::string_view op) const {
+  return origin().node && is_backward_of(op, *origin().node);
 }
 
 bool Facts::is_nan() const {
@@ -174,15 +151,15 @@ std::optional<Operand> Facts::saved(std::string_view name) const {
   return std::nullopt;
 }
 
-const Maker* Facts::maker(std::initializer_list<std::string_view> forward_names,
-                          std::int64_t links_back) const {
-  for (const Maker& maker : finding_.makers) {
-    if (maker.links_back != links_back) continue;
-    const std::string_view node = maker.node;
-    const std::string_view forward = node.substr(0, node.find("Backward"));
-    if (std::find(forward_names.begin(), forward_names.end(), forward) != forward_names.end())
-      return &maker;
-  }
+const Maker* Facts::maker(std::string_view op, std::int64_t links_back) const {
+  for (const Maker& maker : finding_.makers)
+    if (maker.links_back == links_back && is_backward_of(op, maker.node)) return &maker;
+  return nullptr;
+}
+
+const Maker* Facts::maker(OpFamily family, std::int64_t links_back) const {
+  for (const Maker& maker : finding_.makers)
+    if (maker.links_back == links_back && is_backward_in(family, maker.node)) return &maker;
   return nullptr;
 }
 

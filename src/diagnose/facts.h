@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
+#include "origin/op_families.h"
 #include "records/capture.h"
 
 namespace nanscope::diagnosis {
@@ -38,9 +38,10 @@ class Facts {
   [[nodiscard]] const Origin& origin() const { return finding_.origin; }
   // The bare name: div of aten::div_.Tensor, aten::_foreach_div_ and aten::div.out.
   [[nodiscard]] const std::string& op() const { return op_; }
-  [[nodiscard]] bool op_is(std::initializer_list<std::string_view> names) const;
+  [[nodiscard]] bool op_is(OpFamily family) const;
   // LogBackward0, Log2Backward0: inside the backward of this forward op?
-  [[nodiscard]] bool in_backward_of(std::initializer_list<std::string_view> forward_names) const;
+  [[nodiscard]] bool in_backward_of(OpFamily family) const;
+  [[nodiscard]] bool in_backward_of(std::string_view op) const;
   [[nodiscard]] bool is_nan() const;  // the first failing element
 
   // By the schema's name where it was recorded, else by its place among the tensors; a
@@ -53,10 +54,10 @@ class Facts {
   [[nodiscard]] std::vector<Operand> saved() const;
   // The operand a backward node saved under this name in the forward.
   [[nodiscard]] std::optional<Operand> saved(std::string_view name) const;
-  // The op that made an operand, or what a backward node differentiates, known by its node: Sum,
-  // Softmax; null if it is another or unknown.
-  [[nodiscard]] const Maker* maker(std::initializer_list<std::string_view> forward_names,
-                                   std::int64_t links_back = 0) const;
+  // The op that made an operand, or what a backward node differentiates, known by its node: sum,
+  // softmax; null if it is another or unknown.
+  [[nodiscard]] const Maker* maker(std::string_view op, std::int64_t links_back = 0) const;
+  [[nodiscard]] const Maker* maker(OpFamily family, std::int64_t links_back = 0) const;
   // The loss of the failing step, if it was seen.
   [[nodiscard]] std::optional<double> loss() const;
   // There are some (tensors or numbers), and all that feeds the failing element is finite.

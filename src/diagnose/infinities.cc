@@ -58,8 +58,7 @@ void reduction(const Facts& facts, Opinions& opinions) {
   const auto x = facts.operand("self", 0, "the input");
   if (!x || !x->tensor || !facts.is_nan()) return;
   const Statistics row = x->tensor->feeding.value_or(x->tensor->statistics);
-  const bool centred = facts.op_is({"var", "std", "var_mean", "std_mean", "native_layer_norm",
-                                    "native_batch_norm", "native_group_norm"});
+  const bool centred = facts.op_is(OpFamily::kCentred);
   const bool clash = centred ? infinities_in(row) > 0 : row.pos_inf > 0 && row.neg_inf > 0;
   if (row.nan > 0 || !clash) return;
   opinions.push_back(
@@ -120,10 +119,9 @@ void matrix_product(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void infinities(const Facts& facts, Opinions& opinions) {
-  if (facts.op_is({"add", "sub", "rsub"})) return difference(facts, opinions);
-  if (facts.op_is({"mul", "div"})) return product(facts, opinions);
-  if (facts.op_is({"mm", "addmm", "bmm", "baddbmm", "dot", "mv", "addmv", "convolution"}))
-    return matrix_product(facts, opinions);
+  if (facts.op_is(OpFamily::kAddsOrSubtracts)) return difference(facts, opinions);
+  if (facts.op_is(OpFamily::kMultipliesOrDivides)) return product(facts, opinions);
+  if (facts.op_is(OpFamily::kSumOfProducts)) return matrix_product(facts, opinions);
   reduction(facts, opinions);
 }
 

@@ -42,7 +42,7 @@ std::string sample_of(const Facts& facts) {
   const auto& inputs = facts.finding().inputs;
   const Index& at = facts.origin().indices[0];
   if (at.size() < 2 || inputs.empty() || inputs[0].shape.size() != at.size() ||
-      inputs[0].shape[0] < 2 || facts.op_is({"copy"}))  // a checkpoint has no samples
+      inputs[0].shape[0] < 2 || facts.op() == "copy")  // a checkpoint has no samples
     return {};
   return fmt::format(", in sample {} of {}", grouped(at[0]), grouped(inputs[0].shape[0]));
 }
@@ -145,16 +145,15 @@ bool is_data_literal(const Facts& facts) {
   const Origin& origin = facts.origin();
   if (origin.kind != OriginKind::kDeclared) return false;
   const bool partly = origin.nan + origin.pos_inf + origin.neg_inf < origin.numel;
-  if (facts.op_is({"lift_fresh", "lift_fresh_copy"})) return partly || assigns_element(origin.site);
-  return facts.op_is({"fill", "copy", "index_put", "_index_put_impl"}) &&
-         assigns_element(origin.site);
+  if (facts.op_is(OpFamily::kLifts)) return partly || assigns_element(origin.site);
+  return facts.op_is(OpFamily::kWritesElement) && assigns_element(origin.site);
 }
 
 void input_data(const Facts& facts, Opinions& opinions) {
   if (facts.origin().kind == OriginKind::kImported) return imported(facts, opinions);
   if (is_data_literal(facts)) return literal(facts, opinions);
   if (facts.origin().kind != OriginKind::kBirth) return;
-  if (facts.op_is({"_ctc_loss", "ctc_loss"})) return no_alignment(facts, opinions);
+  if (facts.op_is(OpFamily::kCtcLoss)) return no_alignment(facts, opinions);
   inf_from_outside(facts, opinions);
   carried_on(facts, opinions);
 }

@@ -92,9 +92,8 @@ void backward(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void inverse_trigonometry(const Facts& facts, Opinions& opinions) {
-  if (facts.in_backward_of({"Acos", "Asin", "Atanh", "Acosh"})) return backward(facts, opinions);
-  if (facts.op_is({"acos", "asin", "atanh", "acosh", "arccos", "arcsin", "arctanh", "arccosh"}))
-    forward(facts, opinions);
+  if (facts.in_backward_of(OpFamily::kInverseTrigonometry)) return backward(facts, opinions);
+  if (facts.op_is(OpFamily::kInverseTrigonometry)) forward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

@@ -65,8 +65,8 @@ bool forward_was_bad(const Facts& facts) {
     const auto x = facts.saved(name);
     return x && (x->is_zero() == Proof::kYes || x->is_negative() == Proof::kYes);
   };
-  if (facts.in_backward_of({"Log", "Log2", "Log10"})) return zero_or_negative("self");
-  if (facts.in_backward_of({"Div"})) {
+  if (facts.in_backward_of(OpFamily::kLogarithm)) return zero_or_negative("self");
+  if (facts.in_backward_of("div")) {
     const auto other = facts.saved("other");
     return other && other->is_zero() == Proof::kYes;
   }
@@ -77,7 +77,7 @@ bool forward_was_bad(const Facts& facts) {
 // These nodes divide the incoming gradient itself.
 bool gradient_is_zero(const Facts& facts) {
   if (!facts.is_nan() || facts.op() != "div" ||
-      !facts.in_backward_of({"Sqrt", "Log", "Log2", "Log10"}))
+      (!facts.in_backward_of("sqrt") && !facts.in_backward_of(OpFamily::kLogarithm)))
     return false;
   const auto gradient = facts.operand("self", 0, "");
   return gradient && gradient->is_zero() == Proof::kYes;

@@ -14,8 +14,8 @@ namespace {
 // The argument whose value decides: what is divided by, or what the function is taken of.
 std::string deciding_argument(const Facts& facts) {
   if (facts.origin().phase == Phase::kBackward)
-    return facts.in_backward_of({"Div"}) ? "other" : "self";
-  if (facts.op_is({"div", "true_divide", "remainder", "fmod", "xlogy"})) return "other";
+    return facts.in_backward_of("div") ? "other" : "self";
+  if (facts.op_is(OpFamily::kDecidedByOther)) return "other";
   return "self";
 }
 

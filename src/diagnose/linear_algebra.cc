@@ -10,14 +10,6 @@
 namespace nanscope::diagnosis {
 namespace {
 
-bool inverts(const Facts& facts) {
-  return facts.op_is({"linalg_inv_ex", "linalg_inv", "inverse", "_linalg_solve_ex", "linalg_solve",
-                      "linalg_solve_triangular", "triangular_solve", "cholesky_solve",
-                      "cholesky_inverse", "linalg_cholesky_ex", "cholesky", "_linalg_det",
-                      "linalg_det", "logdet", "_linalg_slogdet", "linalg_slogdet",
-                      "linalg_lu_solve", "linalg_pinv", "lu_solve"});
-}
-
 // The singular values as the node saved them.
 std::optional<Operand> spectrum(const Facts& facts) {
   for (const char* name : {"S", "L", "eigenvalues", "R"})
@@ -52,15 +44,10 @@ void decomposition(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void linear_algebra(const Facts& facts, Opinions& opinions) {
-  if (facts.in_backward_of(
-          {"LinalgSvd", "Svd", "LinalgEigh", "LinalgEig", "LinalgQr", "LinalgSvdvals"}))
-    return decomposition(facts, opinions);
-  if (!inverts(facts)) return;
-  const auto matrix = facts.operand(facts.op_is({"_linalg_solve_ex", "linalg_inv_ex", "linalg_inv",
-                                                 "linalg_solve", "_linalg_det", "_linalg_slogdet"})
-                                        ? "A"
-                                        : "self",
-                                    0, "the matrix");
+  if (facts.in_backward_of(OpFamily::kDecomposition)) return decomposition(facts, opinions);
+  if (!facts.op_is(OpFamily::kInverts)) return;
+  const auto matrix =
+      facts.operand(facts.op_is(OpFamily::kMatrixIsA) ? "A" : "self", 0, "the matrix");
   if (!matrix || !matrix->is_finite()) return;
   opinions.push_back({Opinion::Stand::kCertain,
                       "singular_matrix",

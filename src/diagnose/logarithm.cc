@@ -21,12 +21,12 @@ struct Argument {
 std::optional<Argument> argument_of(const Facts& facts) {
   std::optional<Operand> operand;
   double shift = 0;
-  if (facts.op_is({"log", "log2", "log10", "logit"})) {
+  if (facts.op_is(OpFamily::kLogarithmOfSelf)) {
     operand = facts.operand("self", 0, "the argument of " + facts.expression());
   } else if (facts.op() == "log1p") {
     operand = facts.operand("self", 0, "the argument of " + facts.expression());
     shift = 1;
-  } else if (facts.op_is({"xlogy", "xlog1py"})) {
+  } else if (facts.op_is(OpFamily::kLogarithmOfOther)) {
     operand = facts.operand("other", 1, "the argument of the logarithm");
     shift = facts.op() == "xlog1py" ? 1 : 0;
   }
@@ -113,7 +113,7 @@ void backward(const Facts& facts, Opinions& opinions) {
 void logarithm(const Facts& facts, Opinions& opinions) {
   if (const std::optional<Argument> argument = argument_of(facts))
     return forward(facts, *argument, opinions);
-  if (facts.in_backward_of({"Log", "Log2", "Log10", "Log1P", "Xlogy"})) backward(facts, opinions);
+  if (facts.in_backward_of(OpFamily::kSlopeOfLogarithm)) backward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

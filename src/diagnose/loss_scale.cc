@@ -23,7 +23,7 @@ std::string path(const std::vector<double>& scales) {
 
 // A scale the program keeps itself: one number, multiplied until it overflows.
 bool is_scale(const Facts& facts) {
-  if (!facts.op_is({"mul", "_amp_update_scale"}) || facts.origin().numel != 1) return false;
+  if (!facts.op_is(OpFamily::kUpdatesScale) || facts.origin().numel != 1) return false;
   const auto x = facts.operand("self", 0, "");
   return facts.op() == "_amp_update_scale" ||
          (x && x->name.find("scale") != std::string::npos && x->is_finite());

@@ -14,17 +14,12 @@ namespace {
 
 constexpr const char* kId = "norm_gradient_at_zero";
 
-bool is_norm(const Facts& facts) {
-  return facts.in_backward_of(
-      {"Hypot", "LinalgVectorNorm", "Norm", "Cdist", "Atan2", "Abs", "Angle", "Sgn"});
-}
-
 bool is_power_of_sum(const Facts& facts) {
-  if (!facts.in_backward_of({"Pow"}) || facts.maker({"Sum"}) == nullptr) return false;
-  if (facts.maker({"Abs"}, 1) != nullptr) return true;
-  const Maker* square = facts.maker({"Pow"}, 1);
+  if (!facts.in_backward_of("pow") || facts.maker("sum") == nullptr) return false;
+  if (facts.maker("abs", 1) != nullptr) return true;
+  const Maker* square = facts.maker("pow", 1);
   if (square != nullptr) return number_of(*square, "exponent").value_or(0) > 1;
-  return facts.maker({"Mul", "Square"}, 1) != nullptr;
+  return facts.maker(OpFamily::kSquare, 1) != nullptr;
 }
 
 // What tells the length: the forward's result, or a divisor inside the node.
@@ -52,13 +47,13 @@ std::string name_of_length(const Facts& facts) {
 
 void norm(const Facts& facts, Opinions& opinions) {
   const bool spelled_out = is_power_of_sum(facts);
-  if (!spelled_out && !is_norm(facts)) return;
+  if (!spelled_out && !facts.in_backward_of(OpFamily::kSlopeOfNorm)) return;
   const std::optional<Operand> length = length_of(facts);
   if (!length) return;
   Proof zero = length->is_zero();
   if (zero == Proof::kNo && tiny(*length)) zero = Proof::kYes;
   // atan2 keeps its two operands; both are 0 where no direction exists.
-  if (facts.in_backward_of({"Atan2"})) {
+  if (facts.in_backward_of("atan2")) {
     const auto other = facts.saved("other");
     zero = other ? std::min(zero, other->is_zero()) : zero;
   }

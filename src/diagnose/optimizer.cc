@@ -49,7 +49,7 @@ void fused(const Facts& facts, Opinions& opinions) {
 
 void optimizer(const Facts& facts, Opinions& opinions) {
   if (facts.origin().phase != Phase::kOptimizer) return;
-  if (facts.op_is({"_fused_adam", "_fused_adamw", "_fused_adagrad"})) return fused(facts, opinions);
+  if (facts.op_is(OpFamily::kFusedOptimizer)) return fused(facts, opinions);
   std::optional<Operand> divisor = divisor_of(facts);
   if (!divisor) return;
   if (divisor->name == "the divisor") divisor->name = "its divisor";

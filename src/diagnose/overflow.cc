@@ -16,79 +16,12 @@
 namespace nanscope::diagnosis {
 namespace {
 
-bool has_no_pole(const Facts& facts) {
-  return facts.op_is({"add",
-                      "sub",
-                      "rsub",
-                      "mul",
-                      "square",
-                      "neg",
-                      "copy",
-                      "to",
-                      "_to_copy",
-                      "addcmul",
-                      "lerp",
-                      "sum",
-                      "cumsum",
-                      "prod",
-                      "cumprod",
-                      "mean",
-                      "var",
-                      "std",
-                      "var_mean",
-                      "std_mean",
-                      "norm",
-                      "linalg_vector_norm",
-                      "dot",
-                      "vdot",
-                      "mv",
-                      "mm",
-                      "bmm",
-                      "matmul",
-                      "addmm",
-                      "addmv",
-                      "addr",
-                      "baddbmm",
-                      "addbmm",
-                      "linear",
-                      "outer",
-                      "einsum",
-                      "convolution",
-                      "_convolution",
-                      "mkldnn_convolution",
-                      "thnn_conv2d",
-                      "_slow_conv2d_forward",
-                      "convolution_backward",
-                      "mse_loss",
-                      "l1_loss",
-                      "smooth_l1_loss",
-                      "huber_loss",
-                      "mse_loss_backward",
-                      "mkldnn_linear",
-                      "embedding_bag",
-                      "index_add",
-                      "scatter_add",
-                      "avg_pool2d",
-                      "adaptive_avg_pool2d",
-                      "_adaptive_avg_pool2d",
-                      "sum_to_size"});
-}
-
-// Ops that reach infinity at a finite argument; their families come first.
-bool has_pole(const Facts& facts) {
-  return facts.op_is({"div",    "divide",   "true_divide", "addcdiv",   "reciprocal",
-                      "rsqrt",  "pow",      "float_power", "log",       "log2",
-                      "log10",  "log1p",    "logit",       "xlogy",     "xlog1py",
-                      "tan",    "atanh",    "digamma",     "polygamma", "lgamma",
-                      "erfinv", "_softmax", "_log_softmax"});
-}
-
 // The op at the failing element, in float64, for those ops that are one line of arithmetic.
 std::optional<double> computed(const Facts& facts) {
   const auto self = facts.operand("self", 0, "");
   const auto a = self ? self->value() : std::nullopt;
   if (!a) return std::nullopt;
-  if (facts.op_is({"to", "_to_copy", "neg"})) return *a;
+  if (facts.op_is(OpFamily::kKeepsSize)) return *a;
   if (facts.op() == "square") return *a * *a;
   if (facts.op() == "exp") return std::exp(*a);
   if (facts.op() == "reciprocal" && *a != 0) return 1 / *a;
@@ -103,7 +36,7 @@ std::optional<double> computed(const Facts& facts) {
   if (facts.op() == "add") return *a + alpha * *b;
   if (facts.op() == "sub") return *a - alpha * *b;
   if (facts.op() == "mul") return *a * *b;
-  if (facts.op_is({"div", "divide", "true_divide"}) && *b != 0) return *a / *b;
+  if (facts.op_is(OpFamily::kTrueDivision) && *b != 0) return *a / *b;
   if (facts.op() == "pow" && *a > 0) return std::pow(*a, *b);
   return std::nullopt;
 }
@@ -134,11 +67,9 @@ struct Range {
   }
 };
 
-bool is_cast(const Facts& facts) { return facts.op_is({"to", "_to_copy", "copy"}); }
-
 // The cast of an Inf to a type that has none.
 std::optional<Operand> lost_infinity(const Facts& facts, const Range& range) {
-  if (has_infinity(range.dtype) || !is_cast(facts)) return std::nullopt;
+  if (has_infinity(range.dtype) || !facts.op_is(OpFamily::kCast)) return std::nullopt;
   const bool copies = facts.op() == "copy";
   auto source = facts.operand(copies ? "src" : "self", copies ? 1 : 0, "the value that is cast");
   const auto value = source ? source->value() : std::nullopt;
@@ -199,7 +130,7 @@ void overflow(const Facts& facts, Opinions& opinions) {
   if (const std::optional<double> exact = exact_result(facts)) {
     const bool fits = std::abs(*exact) <= range.largest;
     if (fits || !std::isfinite(*exact)) {
-      if (has_no_pole(facts))  // then a sum on the way left the range
+      if (facts.op_is(OpFamily::kHasNoPole))  // then a sum on the way left the range
         opinions.push_back(
             {Opinion::Stand::kCertain, range.cause(), by_exclusion(facts, range), evidence});
       else if (range.narrow)
@@ -214,10 +145,11 @@ void overflow(const Facts& facts, Opinions& opinions) {
     const bool fits_float = std::abs(*exact) <= largest_of(DType::kFloat32);
     opinions.push_back({Opinion::Stand::kCertain, fits_float ? range.cause() : "float_overflow",
                         by_value(facts, range, *exact), evidence});
-  } else if (has_no_pole(facts)) {
+  } else if (facts.op_is(OpFamily::kHasNoPole)) {
     opinions.push_back(
         {Opinion::Stand::kCertain, range.cause(), by_exclusion(facts, range), evidence});
-  } else if (range.narrow && facts.is_nan() != has_infinity(range.dtype) && !has_pole(facts)) {
+  } else if (range.narrow && facts.is_nan() != has_infinity(range.dtype) &&
+             !facts.op_is(OpFamily::kHasPole)) {
     opinions.push_back({Opinion::Stand::kLikely, range.cause(),
                         fmt::format("All inputs are finite and the result is {}, which ends at {}.",
                                     name_of(range.dtype), number(range.largest)),

@@ -59,7 +59,7 @@ std::optional<Operand> base_of(const Facts& facts) {
 
 void backward(const Facts& facts, Opinions& opinions) {
   const auto base = base_of(facts);
-  if (!base || !facts.op_is({"pow", "log", "mul", "div"})) return;
+  if (!base || !facts.op_is(OpFamily::kPowerBackward)) return;
   const auto inner = facts.operand("exponent", 1, "");
   const Proof zero = base->is_zero();
   const Proof negative = facts.is_nan() ? base->is_negative() : Proof::kNo;
@@ -86,8 +86,8 @@ void backward(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void power(const Facts& facts, Opinions& opinions) {
-  if (facts.in_backward_of({"Pow", "FloatPower"})) return backward(facts, opinions);
-  if (facts.op_is({"pow", "float_power"})) forward(facts, opinions);
+  if (facts.in_backward_of(OpFamily::kPower)) return backward(facts, opinions);
+  if (facts.op_is(OpFamily::kPower)) forward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

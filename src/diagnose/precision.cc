@@ -45,8 +45,8 @@ bool names_a_guard(const std::string& code) {
 
 // The operand that a pole was met with: a divisor, the argument of a log or of a power.
 std::optional<Operand> guarded_operand(const Facts& facts) {
-  if (facts.op_is({"div", "true_divide"})) return facts.operand("other", 1, "the divisor");
-  if (facts.op_is({"reciprocal", "rsqrt", "log", "log2", "log10", "pow", "sqrt"}))
+  if (facts.op_is(OpFamily::kQuotient)) return facts.operand("other", 1, "the divisor");
+  if (facts.op_is(OpFamily::kGuardedSelf))
     return facts.operand("self", 0, "the argument of " + facts.expression());
   if (facts.op() == "addcdiv") return facts.operand("tensor2", 2, "the divisor");
   return std::nullopt;

@@ -15,15 +15,6 @@ namespace {
 
 constexpr const char* kId = "all_masked_softmax";
 
-bool is_softmax(const Facts& facts) {
-  return facts.op_is({"softmax", "_softmax", "log_softmax", "_log_softmax", "_masked_softmax"});
-}
-
-bool is_attention(const Facts& facts) {
-  return facts.op() == "scaled_dot_product_attention" ||
-         facts.op().starts_with("_scaled_dot_product");
-}
-
 void attention(const Facts& facts, Opinions& opinions) {
   const auto mask = facts.operand("attn_mask", 3, "the attention mask");
   if (!facts.is_nan() || !mask || !mask->tensor || mask->tensor->statistics.neg_inf == 0) return;
@@ -37,9 +28,9 @@ void attention(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void softmax(const Facts& facts, Opinions& opinions) {
-  if (is_attention(facts)) return attention(facts, opinions);
+  if (facts.op_is(OpFamily::kAttention)) return attention(facts, opinions);
   const auto x = facts.operand("self", 0, "the input");
-  if (!is_softmax(facts) || !x || !x->tensor) return;
+  if (!facts.op_is(OpFamily::kSoftmax) || !x || !x->tensor) return;
 
   const Statistics& all = x->tensor->statistics;
   const Statistics row = x->tensor->feeding.value_or(all);

@@ -67,9 +67,9 @@ void backward(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void square_root(const Facts& facts, Opinions& opinions) {
-  if (facts.op_is({"sqrt", "rsqrt"}) && !facts.in_backward_of({"Sqrt"}))
+  if (facts.op_is(OpFamily::kSquareRoot) && !facts.in_backward_of("sqrt"))
     return forward(facts, opinions);
-  if (facts.in_backward_of({"Sqrt"})) backward(facts, opinions);
+  if (facts.in_backward_of("sqrt")) backward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

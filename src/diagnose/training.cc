@@ -131,7 +131,7 @@ const TensorFacts* zero_parameter(const Finding& finding) {
 void initialisation(const Facts& facts, Opinions& opinions) {
   const Finding& finding = facts.finding();
   if (facts.origin().step > 0 || facts.origin().phase == Phase::kOptimizer) return;
-  const bool divides = facts.op_is({"div", "reciprocal", "rsqrt"});
+  const bool divides = facts.op_is(OpFamily::kDivisionByNorm);
   if (const TensorFacts* zeros = zero_parameter(finding); zeros != nullptr && divides) {
     opinions.push_back(
         {Opinion::Stand::kLikely,
@@ -146,7 +146,7 @@ void initialisation(const Facts& facts, Opinions& opinions) {
   }
   if (!is_overflow(facts) || facts.origin().phase != Phase::kForward) return;
   const auto growth = layer_growth(finding, false);
-  const bool is_layer = facts.op_is({"mm", "addmm", "bmm", "linear", "convolution", "matmul"});
+  const bool is_layer = facts.op_is(OpFamily::kLayer);
   const TensorFacts* extreme = nullptr;
   for (const TensorFacts& tensor : finding.inputs) {
     const Statistics& s = tensor.statistics;
