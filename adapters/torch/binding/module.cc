@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "adapters/python/native.h"
+#include "adapters/torch/binding/python_forks.h"
 #include "adapters/torch/binding/python_moments.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/binding/python_sentinel.h"
@@ -117,12 +118,7 @@ NB_MODULE(_torch, module) {
     Watcher::get().judge.begin_anew();
   });
   module.def("remember_old_gradients", &remember_old_gradients);
-  module.def("fork_begins", &fork_begins);
-  module.def("fork_ended", &fork_ended);
-  module.def("fork_ended_in_child",
-             [](const Native& capture, const Native& news, std::int64_t pid) {
-               return fork_ended_in_child(capture.bytes, news.bytes, pid);
-             });
+  add_forks(module);
   module.def("keep_to", &keep_to);
   add_moments(module);
   module.def("program_ended", [](bool exception, bool blunder, int status, const std::string& text,

@@ -7,7 +7,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/SmallVector.h>
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +82,5 @@ Installed install_hooks();
 // Wraps what other libraries registered since. At a quiet moment: a step boundary.
 int sweep_new_ops();
 [[nodiscard]] bool has_new_ops() noexcept;
-[[nodiscard]] std::unique_lock<std::mutex> pause_new_ops();  // for a fork
 
 }  // namespace nanscope::torch_adapter

@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -18,6 +17,7 @@
 #include "adapters/torch/interpose/private_members.h"
 #include "adapters/torch/ops/ceiling_rule.h"
 #include "adapters/torch/ops/sign_rule.h"
+#include "adapters/torch/watch/locks.h"
 #include "origin/op_traits.h"
 
 namespace nanscope::torch_adapter {
@@ -319,7 +319,7 @@ struct Silence final : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-std::mutex pending_lock;
+Lock pending_lock{LockRank::kNewOps};
 std::vector<c10::OperatorName>& pending() {
   static auto& names = *new std::vector<c10::OperatorName>;
   return names;
@@ -359,8 +359,6 @@ Installed install_hooks() {
 }
 
 bool has_new_ops() noexcept { return pending_count.load(std::memory_order_relaxed) != 0; }
-
-std::unique_lock<std::mutex> pause_new_ops() { return std::unique_lock(pending_lock); }
 
 int sweep_new_ops() {
   std::vector<c10::OperatorName> names;

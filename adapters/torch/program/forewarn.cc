@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <set>
 
 #include "adapters/torch/hit/makers.h"
@@ -10,6 +9,7 @@
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/history.h"
 #include "adapters/torch/session/session.h"
+#include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/watcher.h"
 #include "scan/statistics.h"
 
@@ -27,7 +27,7 @@ constexpr std::size_t kMostLookedAt = 256;
 constexpr double kNearInFloat16 = 1 / 4.0;
 constexpr double kNear = 1e-4;
 
-std::mutex lock;
+Lock lock{LockRank::kWarnings};
 std::set<std::pair<std::string, StackId>>& told() {
   static auto& all = *new std::set<std::pair<std::string, StackId>>;
   return all;

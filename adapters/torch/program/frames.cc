@@ -6,10 +6,10 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 
 #include "adapters/torch/program/frames.h"
+#include "adapters/torch/watch/locks.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -35,7 +35,7 @@ struct FileInfo {
 };
 
 struct Tables {
-  std::mutex lock;
+  Lock lock{LockRank::kFrames};
   std::deque<Stack> stacks{1};
   std::unordered_map<std::uint64_t, StackId> by_hash;
   std::map<std::pair<std::string, int>, std::uint32_t> lines;
@@ -274,7 +274,5 @@ std::vector<RawFrame> frames_of(StackId stack) {
 }
 
 std::uint64_t stacks_lost() noexcept { return tables().lost; }
-
-std::unique_lock<std::mutex> pause_frames() { return std::unique_lock(tables().lock); }
 
 }  // namespace nanscope::torch_adapter

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -43,6 +42,5 @@ void configure_frames(_object* is_user_code, _object* optimizer_class,
 [[nodiscard]] StackId current_stack();
 [[nodiscard]] StackInfo info_of(StackId stack);
 [[nodiscard]] std::uint64_t stacks_lost() noexcept;
-[[nodiscard]] std::unique_lock<std::mutex> pause_frames();  // for a fork
 
 }  // namespace nanscope::torch_adapter

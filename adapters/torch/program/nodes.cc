@@ -7,9 +7,10 @@
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "adapters/torch/watch/locks.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -36,7 +37,7 @@ struct SiteRing {
   ~SiteRing() { free(entries); }
 };
 
-std::mutex rings_lock;
+Lock rings_lock{LockRank::kNodes};
 std::unordered_map<std::uint64_t, std::shared_ptr<SiteRing>>& rings() {
   static auto& all = *new std::unordered_map<std::uint64_t, std::shared_ptr<SiteRing>>;
   return all;
@@ -109,8 +110,6 @@ NodeInfo current_node() {
   info.forward = site_of(*node);
   return info;
 }
-
-std::unique_lock<std::mutex> pause_nodes() { return std::unique_lock(rings_lock); }
 
 std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::size_t limit) {
   std::vector<at::Tensor> leaves;

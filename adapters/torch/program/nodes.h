@@ -5,7 +5,6 @@
 #include <torch/csrc/autograd/function.h>
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,8 +23,6 @@ struct NodeInfo {
 [[nodiscard]] NodeInfo current_node();
 // Where in the forward a node was made; 0 if not known.
 [[nodiscard]] StackId site_of(const torch::autograd::Node& node);
-
-[[nodiscard]] std::unique_lock<std::mutex> pause_nodes();  // for a fork
 
 // The leaves a backward from these roots can reach. Walks at most `limit` nodes.
 [[nodiscard]] std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots,

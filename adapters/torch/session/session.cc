@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/session/story.h"
+#include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/watcher.h"
 #include "capture/writer.h"
 #include "report/json.h"
@@ -19,7 +19,7 @@ namespace nanscope::torch_adapter {
 namespace {
 
 struct Session {
-  std::mutex lock;
+  Lock lock{LockRank::kSession};
   SessionOptions options;
   std::string layer;
   std::string file;
@@ -179,8 +179,6 @@ void begin_session(SessionOptions options) {
   if (all.options.strict) Watcher::get().judge.be_strict();
   Watcher::get().judge.on_error(on_verdict, on_the_same_again);
 }
-
-std::unique_lock<std::mutex> pause_session() { return std::unique_lock(session().lock); }
 
 void session_forked(std::string capture_path, std::string news, std::int64_t pid) {
   Session& all = session();

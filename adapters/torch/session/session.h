@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -47,8 +46,7 @@ struct SessionEnd {
 [[nodiscard]] std::string finding_json(std::size_t number);
 [[nodiscard]] std::string finding_text(std::size_t number);
 
-// A fork: nobody is inside while the process is copied; the child begins a session of its own.
-[[nodiscard]] std::unique_lock<std::mutex> pause_session();
+// The child of a fork begins a session of its own.
 void session_forked(std::string capture_path, std::string news, std::int64_t pid);
 
 // A warning of this session; takes the GIL. `stack` is where the program stands.

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/watch/locks.h"
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
 namespace {
 
-std::mutex proofs_lock;
+Lock proofs_lock{LockRank::kProofs};
 
 }  // namespace
 

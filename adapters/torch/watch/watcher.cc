@@ -18,7 +18,7 @@
 namespace nanscope::torch_adapter {
 namespace {
 
-std::mutex threads_lock;
+Lock threads_lock{LockRank::kThreads};
 std::vector<ThreadWatch*>& threads() {
   static auto& all = *new std::vector<ThreadWatch*>;
   return all;
@@ -163,7 +163,7 @@ Place current_place() {
 }
 
 namespace {
-std::mutex disarm_lock;
+Lock disarm_lock{LockRank::kDisarming};
 std::string& disarm_reason() {
   static auto& reason = *new std::string;
   return reason;
@@ -183,10 +183,6 @@ std::string disarmed_because() {
   const std::lock_guard guard(disarm_lock);
   return disarm_reason();
 }
-
-std::unique_lock<std::mutex> pause_disarming() { return std::unique_lock(disarm_lock); }
-
-std::unique_lock<std::mutex> pause_threads() { return std::unique_lock(threads_lock); }
 
 void count_anew() {
   threads() = {&this_thread()};

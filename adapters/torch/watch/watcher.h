@@ -11,6 +11,7 @@
 #include <string>
 
 #include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/world.h"
 #include "origin/judge.h"
 #include "records/capture.h"
@@ -55,8 +56,6 @@ class Watcher {
     const Made made = made_at(storage);
     return has_extent(type) && is_made(storage) && made.is(type) ? made.extent() : Extent{};
   }
-
-  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(allocations_lock_); }
 
   void unmark_made(const c10::StorageImpl* storage) noexcept {
     if (is_made(storage)) made_[slot_of(storage)].store(0, std::memory_order_relaxed);
@@ -119,7 +118,7 @@ class Watcher {
   };
 
   std::atomic<std::uint64_t> made_[kSlots] = {};
-  std::mutex allocations_lock_;
+  Lock allocations_lock_{LockRank::kStorages};
   static constexpr std::size_t kFirstSweep = 4096;
   static constexpr std::size_t kMostGivenAway = 256;
   std::size_t sweep_at_ = kFirstSweep;  // so that what is alive bounds it
@@ -185,15 +184,9 @@ void stop_after_steps();
 void configure_stop(void* exception_for, std::int64_t steps);
 
 // For fork.cc.
-[[nodiscard]] std::unique_lock<std::mutex> pause_threads();
-[[nodiscard]] std::unique_lock<std::mutex> pause_disarming();
 void count_anew();
 
-// Note [Locks and forks]
-// A fork copies the locks that other threads hold, and not the threads. So before it every lock
-// of ours is taken, the judge's first and without the GIL; afterwards they are given back in
-// parent and child. A fork from inside our own work (a finalizer that ran there) cannot wait
-// for itself: that child is not watched.
+// Note [Locks and forks] in locks.h.
 void fork_begins();
 void fork_ended();
 // In the child: false if it cannot be watched.

@@ -4,10 +4,10 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
+#include "adapters/torch/watch/locks.h"
 #include "origin/records.h"
 
 namespace nanscope::torch_adapter {
@@ -48,8 +48,6 @@ class TorchWorld final : public World {
   // to be used again.
   void tidy();
 
-  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
-
   // Every leaf seen that is alive.
   [[nodiscard]] std::vector<at::Tensor> live_leaves();
 
@@ -67,7 +65,7 @@ class TorchWorld final : public World {
   static Leaf leaf_of(const at::Tensor& tensor, bool in_optimizer = false);
   using HeldTensors = std::unordered_map<TensorId, WeakTensor>;
 
-  std::mutex lock_;
+  Lock lock_{LockRank::kWorld};
   std::unordered_map<StorageId, c10::weak_intrusive_ptr<c10::StorageImpl>> storages_;
   std::unordered_map<StorageId, Registered> targets_;
   std::unordered_map<TensorId, Leaf> leaves_;
