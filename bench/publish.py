@@ -33,9 +33,9 @@ def processor() -> str:
 def collect(folder: Path) -> dict:
     import torch
 
-    told = json.loads(JSON.read_text()) if JSON.exists() else {}
-    if "machine" not in told or (folder / "steps.json").exists():
-        told["machine"] = {
+    measured = json.loads(JSON.read_text()) if JSON.exists() else {}
+    if "machine" not in measured or (folder / "steps.json").exists():
+        measured["machine"] = {
             "processor": processor(),
             "cores": os.cpu_count(),
             "python": platform.python_version(),
@@ -44,11 +44,11 @@ def collect(folder: Path) -> dict:
         }
     for name in ("steps", "costs", "sentinel"):
         if (folder / f"{name}.json").exists():
-            told[name] = json.loads((folder / f"{name}.json").read_text())
+            measured[name] = json.loads((folder / f"{name}.json").read_text())
     for name in ("scan", "long_run", "note"):
         if (folder / f"{name}.txt").exists():
-            told[name] = (folder / f"{name}.txt").read_text().strip()
-    return told
+            measured[name] = (folder / f"{name}.txt").read_text().strip()
+    return measured
 
 
 def rows(header: str, lines: list[str]) -> str:
@@ -68,9 +68,9 @@ def with_samples(step: dict) -> str:
     return f"{step['nanscope']:.3f} ({step['samples']})" if "nanscope" in step else "-"
 
 
-def steps_table(told: dict) -> str:
+def steps_table(measured: dict) -> str:
     lines = []
-    for name, step in told["steps"].items():
+    for name, step in measured["steps"].items():
         rivals = " / ".join(ratio(step, r) for r in RIVALS)
         lines.append(
             f"{name} | {step['plain_ms']:.1f} | {step['goal']:.3f} | **{1 + step['share']:.3f}** "
@@ -83,9 +83,9 @@ def steps_table(told: dict) -> str:
     )
 
 
-def parts_table(told: dict) -> str:
+def parts_table(measured: dict) -> str:
     lines = []
-    for name, step in told["steps"].items():
+    for name, step in measured["steps"].items():
         us = step["parts_us"]
         rest = us["return"] - sum(us[x] for x in ("nodes", "outputs", "inputs", "hit", "aside"))
         lines.append(
@@ -100,15 +100,15 @@ def parts_table(told: dict) -> str:
     )
 
 
-def sentinel_table(told: dict) -> str:
-    if "sentinel" not in told:
+def sentinel_table(measured: dict) -> str:
+    if "sentinel" not in measured:
         return "not measured in this run\n"
     lines = [
         f"{name} | {x['plain_ms']:.1f} | {x['looks_us']:.0f} | {1 + x['looks']:.4f} "
         f"| {x['fork_ms']:.0f} | {x['copying_ms']:.0f} | {x['pause_s']} | **{1 + x['share']:.4f}**"
-        for name, x in told["sentinel"].items()
+        for name, x in measured["sentinel"].items()
     ]
-    loads = [x["load"] for x in told["sentinel"].values()]
+    loads = [x["load"] for x in measured["sentinel"].values()]
     table = rows(
         "training step | plain, ms | looks, us | share of looks | a fork, ms | copying, ms "
         "| pause, s | share",
@@ -117,13 +117,13 @@ def sentinel_table(told: dict) -> str:
     return f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
 
 
-def readme_table(told: dict) -> str:
+def readme_table(measured: dict) -> str:
     lines = []
-    for name, step in told["steps"].items():
+    for name, step in measured["steps"].items():
         ratios = " | ".join(ratio(step, mode) for mode in ("nanscope", *RIVALS))
-        lines.append(f"{name} | {step['plain_ms']:.1f} ms | {1 + step['share']:.3f} | {ratios}")
+        lines.append(f"{name} | {step['plain_ms']:.1f} ms | {ratios}")
     return rows(
-        "training step | plain | share | nanscope | `detect_anomaly` | Python dispatch mode "
+        "training step | plain PyTorch | nanscope | `detect_anomaly` | Python dispatch mode "
         "| module hooks",
         lines,
     )
@@ -149,38 +149,38 @@ def once(costs: dict) -> dict[str, str]:
     return words
 
 
-def page(told: dict) -> str:
-    machine = told["machine"]
+def page(measured: dict) -> str:
+    machine = measured["machine"]
     text = (ROOT / "bench" / "overhead_page.md").read_text()
     fields = {
         "machine": f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, "
         f"torch {machine['torch']}; load when this was written {machine['load']}",
-        "note": told.get("note", ""),
-        "steps": steps_table(told),
-        "parts": parts_table(told),
-        "sentinel": sentinel_table(told),
-        "scan": told.get("scan", "not measured in this run"),
-        "long_run": told.get("long_run", "not measured in this run"),
-    } | once(told.get("costs", {}))
+        "note": measured.get("note", ""),
+        "steps": steps_table(measured),
+        "parts": parts_table(measured),
+        "sentinel": sentinel_table(measured),
+        "scan": measured.get("scan", "not measured in this run"),
+        "long_run": measured.get("long_run", "not measured in this run"),
+    } | once(measured.get("costs", {}))
     for name, value in fields.items():
         text = text.replace("{" + name + "}", value)
     return text
 
 
-def readme(text: str, told: dict) -> str:
+def readme(text: str, measured: dict) -> str:
     before, rest = text.split(BEGIN, 1)
-    return before + BEGIN + readme_table(told) + END + rest.split(END, 1)[1]
+    return before + BEGIN + readme_table(measured) + END + rest.split(END, 1)[1]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--from", dest="folder", type=Path)
     folder = parser.parse_args().folder
-    told = json.loads(JSON.read_text()) if folder is None else collect(folder)
-    JSON.write_text(json.dumps(told, indent=1) + "\n")
-    PAGE.write_text(page(told))
-    PLOT.write_text(plot(told))
-    README.write_text(readme(README.read_text(), told))
+    measured = json.loads(JSON.read_text()) if folder is None else collect(folder)
+    JSON.write_text(json.dumps(measured, indent=1) + "\n")
+    PAGE.write_text(page(measured))
+    PLOT.write_text(plot(measured))
+    README.write_text(readme(README.read_text(), measured))
 
 
 if __name__ == "__main__":

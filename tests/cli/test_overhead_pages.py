@@ -11,20 +11,20 @@ sys.path.insert(0, str(ROOT / "bench"))
 import plot
 import publish
 
-TOLD = json.loads(publish.JSON.read_text())
+MEASURED = json.loads(publish.JSON.read_text())
 
 
 def test_the_page_is_made_of_the_json() -> None:
-    assert publish.PAGE.read_text() == publish.page(TOLD)
-    assert "{" not in publish.page(TOLD)
+    assert publish.PAGE.read_text() == publish.page(MEASURED)
+    assert "{" not in publish.page(MEASURED)
 
 
 def test_the_plot_is_made_of_the_json() -> None:
-    assert publish.PLOT.read_text() == plot.plot(TOLD)
+    assert publish.PLOT.read_text() == plot.plot(MEASURED)
 
 
 def test_the_table_of_the_readme_is_made_of_the_json() -> None:
     text = publish.README.read_text()
-    assert publish.readme(text, TOLD) == text
-    for name in TOLD["steps"]:
+    assert publish.readme(text, MEASURED) == text
+    for name in MEASURED["steps"]:
         assert name in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,18 @@ def test_the_diagnosis_is_as_printed_in_the_readme(demo) -> None:
             assert without_numbers(line) in printed
 
 
+def test_the_picture_shows_what_is_printed(demo) -> None:
+    _, done = demo
+    printed = "".join(without_numbers(done.stdout + done.stderr).split())
+    picture = (ROOT / "docs" / "diagnosis.svg").read_text()
+    lines = re.findall(r"<text[^>]*>(.*?)</text>", picture)[1:]  # the first is the command
+    assert len(lines) > 40 and len(picture) < 60_000
+    for line in lines:
+        words = unescape(re.sub(r"<[^>]*>", "", line))
+        if words != "..." and not re.match(r"(---|\+\+\+) [ab]/|Capture: ", words):
+            assert "".join(without_numbers(words).split()) in printed
+
+
 def test_show_and_dump_read_the_capture_again(demo) -> None:
     folder, done = demo
     capture = next(folder.glob("nanscope-vae.*.nsc"))
@@ -73,9 +86,9 @@ def test_doctor(tmp_path: Path) -> None:
 
 
 def test_every_make_target_of_the_readme_exists() -> None:
-    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True).stdout
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True).stdout
     for target in set(re.findall(r"^make ([a-z]+)", README, re.M)):
-        assert re.search(rf"^make {target} ", told, re.M), target
+        assert re.search(rf"^make {target} ", listed, re.M), target
 
 
 def test_a_capture_that_exists_is_not_overwritten(tmp_path: Path) -> None:
