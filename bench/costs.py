@@ -20,11 +20,11 @@ FAILS = "import torch\n\nx = torch.zeros(3, requires_grad=True)\nx.log().sum().b
 
 
 def start_up(rounds: int) -> dict:
-    told = startup.compare("import torch\n", rounds)
+    measured = startup.compare("import torch\n", rounds)
     return {
-        "wall_ms": round(told["nanscope"][0] - told["python"][0]),
-        "cpu_ms": round(told["nanscope"][1] - told["python"][1]),
-        "python_cpu_ms": round(told["python"][1]),
+        "wall_ms": round(measured["nanscope"][0] - measured["python"][0]),
+        "cpu_ms": round(measured["nanscope"][1] - measured["python"][1]),
+        "python_cpu_ms": round(measured["python"][1]),
     }
 
 
@@ -45,10 +45,10 @@ def diagnosis(folder: Path) -> dict:
     done = subprocess.run(run, cwd=folder, capture_output=True, text=True)
     ended = time.monotonic()
     assert done.returncode == 3 and "aten::log" in done.stderr, done.stderr
-    told = json.loads(times.read_text())
+    measured = json.loads(times.read_text())
     return {
-        "wall_s": round(ended - told["began"] - told["healthy_s"], 2),
-        "healthy_step_s": round(told["healthy_s"], 2),
+        "wall_s": round(ended - measured["began"] - measured["healthy_s"], 2),
+        "healthy_step_s": round(measured["healthy_s"], 2),
     }
 
 
@@ -59,14 +59,14 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        told = {
+        measured = {
             "start_up": start_up(arguments.rounds),
             "show": show(folder, arguments.rounds),
             "diagnosis": diagnosis(folder),
         }
-    print(json.dumps(told, indent=1))
+    print(json.dumps(measured, indent=1))
     if arguments.json:
-        arguments.json.write_text(json.dumps(told, indent=1) + "\n")
+        arguments.json.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 if __name__ == "__main__":

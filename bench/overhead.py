@@ -62,10 +62,10 @@ def ratios_of(step, repeat: int, seconds: float, others: dict, adapter) -> dict:
         adapter.watch(False)
         plain.append(timed(step, repeat))
         ratios[name].append(took / ((plain[-1] + plain[-2]) / 2))
-    told = {name: round(statistics.median(r), 4) for name, r in ratios.items() if r}
-    told["samples"] = len(ratios["nanscope"])
-    told["plain_ms"] = round(1000 * statistics.median(plain) / repeat, 2)
-    return told
+    measured = {name: round(statistics.median(r), 4) for name, r in ratios.items() if r}
+    measured["samples"] = len(ratios["nanscope"])
+    measured["plain_ms"] = round(1000 * statistics.median(plain) / repeat, 2)
+    return measured
 
 
 def parts_of(step, level: int, seconds: float, adapter) -> tuple[dict[str, float], int]:
@@ -114,12 +114,13 @@ def measure(make, repeat: int, seconds: float, adapter) -> dict:
     torch.manual_seed(0)
     torch.set_num_threads(1)
     step = make()
-    told = ratios_of(step, repeat, 0.6 * seconds, rivals.ALL, adapter)
-    told |= share_of(step, told["plain_ms"], 0.15 * seconds, adapter)
+    measured = ratios_of(step, repeat, 0.6 * seconds, rivals.ALL, adapter)
+    measured |= share_of(step, measured["plain_ms"], 0.15 * seconds, adapter)
     torch.set_num_threads(2)
     both = ratios_of(step, repeat, 0.25 * seconds, {}, adapter)
     torch.set_num_threads(1)
-    return told | {"two_threads": {key: both[key] for key in ("nanscope", "samples", "plain_ms")}}
+    measured["two_threads"] = {key: both[key] for key in ("nanscope", "samples", "plain_ms")}
+    return measured
 
 
 def main() -> None:
@@ -131,14 +132,14 @@ def main() -> None:
     adapter = attach(torch, Settings(on_error="go_on"))
     assert not isinstance(adapter, str), adapter
     adapter.begin("", False, False, "go_on", False, "", [], "", "", "", 0)
-    told = {}
+    measured = {}
     for name, (make, repeat, goal) in workloads.ALL.items():
         if arguments.only not in name:
             continue
-        told[name] = {"goal": goal} | measure(make, repeat, arguments.seconds, adapter)
-        print(name, json.dumps(told[name]), f"load {os.getloadavg()[0]:.1f}", flush=True)
+        measured[name] = {"goal": goal} | measure(make, repeat, arguments.seconds, adapter)
+        print(name, json.dumps(measured[name]), f"load {os.getloadavg()[0]:.1f}", flush=True)
         if arguments.json:
-            arguments.json.write_text(json.dumps(told, indent=1) + "\n")
+            arguments.json.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 if __name__ == "__main__":

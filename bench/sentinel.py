@@ -96,20 +96,20 @@ def main() -> None:
     assert not isinstance(adapter, str), adapter
     sentinel = Sentinel(adapter, NoHost(), 1e9, quiet=False)
     sentinel.begin()
-    told = {}
+    measured = {}
     for name, (make, *_) in workloads.ALL.items():
         if arguments.only not in name:
             continue
         gc.collect()
         torch.manual_seed(0)
         step = make()
-        told[name] = cost_of_looks(step, arguments.seconds, adapter)
-        told[name] |= cost_of_snapshots(step, sentinel)
-        told[name]["share"] = round(told[name]["looks"] + told[name]["snapshots"], 5)
-        told[name]["load"] = round(os.getloadavg()[0], 1)
-        print(name, json.dumps(told[name]), flush=True)
+        measured[name] = cost_of_looks(step, arguments.seconds, adapter)
+        measured[name] |= cost_of_snapshots(step, sentinel)
+        measured[name]["share"] = round(measured[name]["looks"] + measured[name]["snapshots"], 5)
+        measured[name]["load"] = round(os.getloadavg()[0], 1)
+        print(name, json.dumps(measured[name]), flush=True)
         if arguments.json:
-            arguments.json.write_text(json.dumps(told, indent=1) + "\n")
+            arguments.json.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -50,8 +50,8 @@ def compare(text: str, rounds: int) -> dict[str, tuple[float, float]]:
 
 
 def tell(name: str, text: str, rounds: int) -> None:
-    told = compare(text, rounds)
-    (python, python_cpu), (nanscope, nanscope_cpu) = told["python"], told["nanscope"]
+    measured = compare(text, rounds)
+    (python, python_cpu), (nanscope, nanscope_cpu) = measured["python"], measured["nanscope"]
     print(
         f"{name:14}  python {python:6.0f} ms, nanscope {nanscope:6.0f} ms;"
         f" difference {nanscope - python:+5.0f} ms (CPU {nanscope_cpu - python_cpu:+5.0f} ms)"

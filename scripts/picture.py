@@ -95,7 +95,7 @@ def picture(command: str, printed: str) -> str:
             f'width="{width - 1}" height="{height - 1}"/>',
             f'<path class="bar" d="M1 {BAR}V9a8 8 0 0 1 8-8h{width - 18}a8 8 0 0 1 8 8V{BAR}z"/>',
             '<g class="text" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, '
-            f"'DejaVu Sans Mono', monospace\" font-size=\"{SIZE}\">",
+            f'\'DejaVu Sans Mono\', monospace" font-size="{SIZE}">',
             drawn(f"\x1b[2m$\x1b[0m \x1b[1m{command}", 22),
             *[line for line in body if line],
             "</g>",
