@@ -1,41 +1,17 @@
-"""A finding as typed objects, with the fields of the JSON (docs/finding.schema.json)."""
+"""A report and its findings as typed objects, with the fields of docs/finding.schema.json."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
+import json
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_args, get_type_hints
 
-T = TypeVar("T", bound="_Record")
+from nanscope.json_object import JsonObject
+
 Number = float | complex
 
 
-class _Record:
-    """Made from a dict of the JSON; keys of a newer schema are left aside."""
-
-    @classmethod
-    def from_json(cls: type[T], data: dict[str, Any]) -> T:
-        kinds = get_type_hints(cls)
-        known = {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        values = {name: _read(kinds[name], data[name]) for name in known if name in data}
-        return cls(**values)
-
-    def __getitem__(self, key: str) -> Any:
-        """As in the JSON: `finding["origin"]["site"]["line"]`."""
-        if key not in {f.name for f in dataclasses.fields(self)}:  # type: ignore[arg-type]
-            raise KeyError(key)
-        return getattr(self, key)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            f.name: _write(getattr(self, f.name))
-            for f in dataclasses.fields(self)  # type: ignore[arg-type]
-        }
-
-
 @dataclass(frozen=True)
-class Site(_Record):
+class Site(JsonObject):
     """Lines from 1, columns from 0 in characters, end exclusive."""
 
     file: str
@@ -49,14 +25,14 @@ class Site(_Record):
 
 
 @dataclass(frozen=True)
-class Frame(_Record):
+class Frame(JsonObject):
     file: str
     line: int
     function: str
 
 
 @dataclass(frozen=True)
-class Origin(_Record):
+class Origin(JsonObject):
     """The first bad operation."""
 
     kind: str
@@ -83,7 +59,7 @@ class Origin(_Record):
 
 
 @dataclass(frozen=True)
-class HarmDone(_Record):
+class HarmDone(JsonObject):
     kind: str
     site: Site | None
     step: int
@@ -92,7 +68,7 @@ class HarmDone(_Record):
 
 
 @dataclass(frozen=True)
-class Link(_Record):
+class Link(JsonObject):
     """One step of the way: birth, carriers, where it did harm."""
 
     op: str
@@ -102,15 +78,15 @@ class Link(_Record):
 
 
 @dataclass(frozen=True)
-class TensorFacts(_Record):
+class TensorFacts(JsonObject):
     """An input or output of the operation."""
 
     name: str
     dtype: str
     shape: list[int]
-    min: Number | None
-    max: Number | None
-    mean: Number | None
+    min: float | None
+    max: float | None
+    mean: float | None
     zeros: int
     negatives: int
     subnormals: int
@@ -120,10 +96,11 @@ class TensorFacts(_Record):
     at_index: list[Number] = field(default_factory=list)
     remark: str = ""
     argument: str = ""  # its name in the op's schema: self, other
+    parameter: bool = False  # a trained weight, or a view of one
 
 
 @dataclass(frozen=True)
-class Scalar(_Record):
+class Scalar(JsonObject):
     """An argument that is no tensor: eps, dim."""
 
     name: str
@@ -131,7 +108,7 @@ class Scalar(_Record):
 
 
 @dataclass(frozen=True)
-class Recomputed(_Record):
+class Recomputed(JsonObject):
     """The failing elements, computed again in a wider type."""
 
     dtype: str
@@ -139,7 +116,7 @@ class Recomputed(_Record):
 
 
 @dataclass(frozen=True)
-class Maker(_Record):
+class Maker(JsonObject):
     """An operation that made an input of the one that failed."""
 
     node: str
@@ -150,35 +127,35 @@ class Maker(_Record):
 
 
 @dataclass(frozen=True)
-class TrainingStep(_Record):
+class TrainingStep(JsonObject):
     """One step of the training before it."""
 
     step: int
-    loss: Number | None
-    gradient_norm: Number | None
-    largest_parameter: Number | None
-    update_ratio: Number | None
-    learning_rate: Number | None
-    loss_scale: Number | None
+    loss: float | None
+    gradient_norm: float | None
+    largest_parameter: float | None
+    update_ratio: float | None
+    learning_rate: float | None
+    loss_scale: float | None
 
 
 @dataclass(frozen=True)
-class Magnitude(_Record):
+class Magnitude(JsonObject):
     """The largest value at one place of the failing step."""
 
     name: str
-    largest: Number
+    largest: float
     gradient: bool
 
 
 @dataclass(frozen=True)
-class OtherCause(_Record):
+class OtherCause(JsonObject):
     id: str
     why_not: str
 
 
 @dataclass(frozen=True)
-class Cause(_Record):
+class Cause(JsonObject):
     id: str
     certainty: str
     sentence: str
@@ -188,7 +165,7 @@ class Cause(_Record):
 
 
 @dataclass(frozen=True)
-class Fix(_Record):
+class Fix(JsonObject):
     id: str
     diff: str
     files: list[str]
@@ -199,7 +176,7 @@ class Fix(_Record):
 
 
 @dataclass(frozen=True)
-class Verification(_Record):
+class Verification(JsonObject):
     status: str
     steps: int
     healthy_steps_unchanged: bool | None
@@ -208,7 +185,7 @@ class Verification(_Record):
 
 
 @dataclass(frozen=True)
-class Finding(_Record):
+class Finding(JsonObject):
     """What was found: an error, a warning or a note."""
 
     level: str
@@ -230,28 +207,48 @@ class Finding(_Record):
     fate: str | None = None
 
 
-def _read(kind: Any, value: Any) -> Any:
-    """A value of the JSON as its type says: objects, lists of them, numbers spelled as text."""
-    options = get_args(kind)
-    if isinstance(value, dict):
-        records = [k for k in (kind, *options) if isinstance(k, type) and issubclass(k, _Record)]
-        return records[0].from_json(value) if records else value
-    if isinstance(value, list):
-        return [_read(options[0], item) for item in value] if options else value
-    if isinstance(value, str) and complex in options:
-        if value == "nan":
-            return math.nan  # one for all, so that equal findings are equal
-        return complex(value) if value.endswith("j") else float(value)
-    return value
+@dataclass(frozen=True)
+class Program(JsonObject):
+    """What was run, and how it ended."""
+
+    argv: list[str]
+    python: str
+    torch: str
+    mode: str
+    pid: int
+    host: str
+    exit_status: int | None
+    ended: str | None
 
 
-def _write(value: Any) -> Any:
-    if isinstance(value, _Record):
-        return value.to_json()
-    if isinstance(value, list):
-        return [_write(item) for item in value]
-    if isinstance(value, float) and value - value != 0:
-        return "nan" if value != value else "inf" if value > 0 else "-inf"
-    if isinstance(value, complex):
-        return str(value).strip("()")
-    return value
+@dataclass(frozen=True)
+class NotWatched(JsonObject):
+    what: str
+    why: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Coverage(JsonObject):
+    ops_watched: int
+    bytes_scanned: int
+    steps: int
+    not_watched: list[NotWatched]
+
+
+@dataclass(frozen=True)
+class Report(JsonObject):
+    """What one watched program gave: the whole of the JSON."""
+
+    schema: str
+    verdict: str
+    program: Program
+    findings: list[Finding]  # errors first, then warnings, then notes
+    coverage: Coverage
+
+    @classmethod
+    def parse(cls, text: str) -> Report:
+        return cls.from_json(json.loads(text))
+
+    def of_level(self, level: str) -> list[Finding]:
+        return [finding for finding in self.findings if finding.level == level]

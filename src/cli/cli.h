@@ -5,67 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/request.h"
+
 namespace nanscope {
-
-// What the caller knows about where the output goes.
-struct Terminal {
-  int columns = 0;  // 0: unknown
-  bool stdout_is_tty = false;
-  bool stderr_is_tty = false;
-  bool no_color = false;  // NO_COLOR is set, or TERM is dumb
-};
-
-struct RunRequest {
-  enum class Kind { kScript, kModule, kCode };
-
-  Kind kind = Kind::kScript;
-  std::string target;                 // path, module name, or code
-  std::vector<std::string> args;      // the program's own, untouched
-  std::optional<std::string> output;  // -o; absent: default_capture_name
-  bool force = false;
-  std::optional<std::string> json;  // "-" is stdout
-  bool keep_going = false;
-  bool raise = false;
-  bool strict = false;
-  bool pdb = false;
-  std::optional<std::int64_t> steps;
-  bool sentinel = false;        // --mode sentinel
-  double snapshot_every_s = 0;  // 0: as nanscope thinks best
-  std::string layer;            // empty: all
-  std::string file;
-  bool quiet = false;
-  bool verbose = false;
-  bool color = false;  // on stderr
-};
-
-// Absent numbers: the defaults of docs/fix.md.
-struct FixRequest {
-  RunRequest run;  // its target is empty if the capture's own program is meant
-  std::optional<std::string> from;
-  std::optional<std::int64_t> verify;
-  std::optional<std::int64_t> max_runs;
-  std::optional<std::int64_t> max_time;
-  std::optional<std::int64_t> max_fixes;
-  bool yes = false;
-  bool apply = false;
-};
-
-struct Outcome {
-  int status = 0;
-  std::string out{};  // for stdout
-  std::string err{};  // for stderr
-  std::optional<RunRequest> run{};
-  std::optional<FixRequest> fix{};
-  bool doctor = false;
-  // The common options, for `doctor`.
-  bool quiet = false;
-  bool verbose = false;
-  bool color = false;
-};
 
 // argv[0] is the program's name, as the system gives it.
 [[nodiscard]] Outcome command_line(const std::vector<std::string>& argv, const Terminal& terminal);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/cli.h"
+#include "cli/request.h"
 
 namespace nanscope::cli {
 

@@ -68,7 +68,8 @@ def with_empty_remarks(data, again):
     if not isinstance(data, dict):
         return data
     said = {key: with_empty_remarks(value, again[key]) for key, value in data.items()}
-    return {key: "" for key in ("remark", "argument") if key in again} | said
+    empty = {"remark": "", "argument": "", "parameter": False}
+    return {key: value for key, value in empty.items() if key in again} | said
 
 
 def test_raises_where_the_harm_happens_while_training_is_under_way() -> None:

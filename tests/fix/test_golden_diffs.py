@@ -6,13 +6,13 @@ alone: to verify one, run `nanscope fix` on its program.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
 from nanscope import _core
+from nanscope.findings import Report
 from nanscope.fix.patch import instrument, propose
 from nanscope.fix.patch.case import Case
 from nanscope.fix.verb.diff import unified
@@ -24,7 +24,7 @@ CAPTURES = sorted(path.stem for path in FOLDER.glob("*.nsc"))
 
 def first_diff(name: str) -> str:
     report, _ = _core.report(str(FOLDER / f"{name}.nsc"), [])
-    finding = json.loads(report)["findings"][0]
+    finding = Report.parse(report).findings[0]
     script = f"tests/cases/{name}.py"
     case = Case(finding, {}, str(ROOT), script)
     best = propose.candidates(case)[0]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from proposing import HEAD, SIZES, body, case_of, patched, proposals, tensor
 
+from nanscope.findings import OtherCause, Site, TensorFacts
 from nanscope.fix.patch import propose
 
 
@@ -105,7 +108,8 @@ def test_a_divergence_that_showed_in_a_softmax_by_hand(tmp_path):
 def test_what_the_cause_showed_as_is_tried_behind_it(tmp_path):
     lines = TRAIN.replace("F.mse_loss(m(x), y)", "torch.exp(m(x))")
     case = case_of(tmp_path, HEAD + lines, "learning_rate_divergence")
-    case.finding["cause"]["others"] = [{"id": "exp_overflow", "why_not": "true, and only how"}]
+    others = [OtherCause("exp_overflow", "true, and only how")]
+    case.finding = replace(case.finding, cause=replace(case.finding.cause, others=others))
     found = [c.id for c in propose.candidates(case)]
     assert found.index("clamp_before_exp") > found.index("lower_learning_rate")
 
@@ -217,17 +221,16 @@ def angle(a, b):
 """
 
 
-def in_library(folder, line: str, code: str, cause: str, *inputs: dict, **more):
+def in_library(folder, line: str, code: str, cause: str, *inputs: TensorFacts, **more):
     """A fault at `code` of the library, called by the marked expression."""
     path = folder / "library.py"
     path.write_text(LIBRARY)
     text = LIBRARY[: LIBRARY.index(code)]
     column = len(text) - text.rindex("\n") - 1
     case = case_of(folder, HEAD + line, cause, *inputs, library=str(path), **more)
-    case.origin["library_site"] |= {
-        "line": text.count("\n") + 1, "end_line": text.count("\n") + 1, "code": code,
-        "col": column, "end_col": column + len(code),
-    }  # fmt: skip
+    line_number = text.count("\n") + 1
+    inside = Site(str(path), line_number, line_number, column, column + len(code), code, "")
+    case.finding = replace(case.finding, origin=replace(case.origin, library_site=inside))
     return case
 
 
@@ -247,9 +250,9 @@ def test_a_library_that_cannot_be_helped_is_named(tmp_path):
     line = "t = «lib.angle(u, v)»"
     case = in_library(tmp_path, line, "torch.acos(cosine)", "inverse_trig_domain")
     assert propose.first(case) is None
-    told = propose.advice(case)
-    assert f"{tmp_path}/library.py:16, in `torch.acos(cosine)`" in told
-    assert "arguments with which `cosine` is inside -1 and 1" in told
+    advice = propose.advice(case)
+    assert f"{tmp_path}/library.py:16, in `torch.acos(cosine)`" in advice
+    assert "arguments with which `cosine` is inside -1 and 1" in advice
 
 
 def test_an_operator_is_not_inside_a_library(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from proposing import HEAD, body, case_of, patched, proposals, tensor
 
@@ -45,8 +47,7 @@ END = "torch.finfo(torch.float8_e5m2).max"
 )
 def test_a_cast_to_float8_stops_at_its_end(tmp_path, before, after):
     case = case_of(tmp_path, HEAD + before, "eight_bit_overflow", tensor())
-    case.finding["outputs"] = [tensor(dtype="float8_e5m2")]
-    case.origin["output"] = 0
+    case.finding = replace(case.finding, outputs=[tensor(dtype="float8_e5m2")])
     found = propose.first(case)
     assert (patched(case, found) if found else None) == (after and HEAD + after)
 
@@ -73,7 +74,7 @@ def test_autocast_is_left_for_one_op(tmp_path):
     lines = "# autocast\nh = «self.net.head(x)»\n"
     case = case_of(tmp_path, HEAD + lines, "half_overflow", half)
     assert propose.first(case) is None  # no product: a module of the user's is left alone
-    case.origin["op"] = "aten::addmm"
+    case.finding = replace(case.finding, origin=replace(case.origin, op="aten::addmm"))
     assert patched(case, propose.first(case)).endswith(
         'with torch.autocast("cpu", enabled=False):\n    h = self.net.head(x.float())\n'
     )

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import libcst as cst
 
+from nanscope.findings import Finding, Frame, Origin, Site, TensorFacts
 from nanscope.fix.patch import operation
 from nanscope.fix.patch.operation import Operation
 from nanscope.fix.patch.source_file import SourceFile
@@ -22,7 +23,7 @@ LARGEST = {"float64": 1.7e308, "float32": 3.4e38, "float16": 65504.0, "bfloat16"
 
 @dataclass
 class Case:
-    finding: dict
+    finding: Finding
     files: dict[str, SourceFile]  # by full path; more are read when a rewrite asks for them
     folder: str  # where the program was started: paths of the finding are relative to it
     main_file: str | None = None
@@ -33,20 +34,20 @@ class Case:
 
     @property
     def cause(self) -> str:
-        return self.finding["cause"]["id"]
+        return self.finding.cause.id
 
     @property
-    def origin(self) -> dict:
-        return self.finding["origin"]
+    def origin(self) -> Origin:
+        return self.finding.origin
 
     @property
     def is_other_text(self) -> bool:
         """What ran is not the text on disk, nor one that we have put in its place."""
-        return bool(self.origin["site"].get("remark")) and not self.given
+        return bool(self.origin.site.remark) and not self.given
 
     @property
     def backward(self) -> bool:
-        return self.origin["phase"] == "backward"
+        return self.origin.phase == "backward"
 
     def file(self, name: str) -> SourceFile | None:
         path = os.path.realpath(os.path.join(self.folder, name))
@@ -59,14 +60,14 @@ class Case:
 
     @cached_property
     def source(self) -> SourceFile | None:
-        return self.file(self.origin["site"]["file"])
+        return self.file(self.origin.site.file)
 
     @cached_property
     def node(self) -> cst.CSTNode | None:
         if self.source is None:
             return None
         try:
-            return operation.find(self.source, self.origin["site"])
+            return operation.find(self.source, self.origin.site)
         except (cst.ParserSyntaxError, IndexError):
             return None
 
@@ -77,9 +78,9 @@ class Case:
     @cached_property
     def sources(self) -> list[SourceFile]:
         """The user's own files on the stack, and the main one; where the failing one is, first."""
-        frames = [self.origin["site"], *self.origin["stack"]]
-        frames += [link["site"] for link in self.finding["chain"]]
-        names = [frame["file"] for frame in frames if frame["file"]]
+        origin, chain = self.origin, self.finding.chain
+        places: list[Site | Frame] = [origin.site, *origin.stack, *(link.site for link in chain)]
+        names = [place.file for place in places if place.file]
         if self.main_file:
             names.append(self.main_file)
         found: dict[str, SourceFile] = {}
@@ -95,31 +96,27 @@ class Case:
         return is_user_code(os.path.join(self.folder, name), self.main_file)
 
     # ---------------------------------------------------------------- values that were seen
-    def input(self, *arguments: str) -> dict | None:
-        """Of the failing op, by its name in the op's schema."""
+    def input(self, *arguments: str) -> TensorFacts | None:
+        """Finds an input of the failing op by its name in the op's schema."""
         for wanted in arguments:
-            for tensor in self.finding["inputs"]:
-                if tensor.get("argument") == wanted:
+            for tensor in self.finding.inputs:
+                if tensor.argument == wanted:
                     return tensor
         return None
 
     @property
     def dtype(self) -> str:
-        tensors = [*self.finding["outputs"], *self.finding["inputs"]]
-        known = [t["dtype"] for t in tensors if t["dtype"] in SMALL]
+        tensors = [*self.finding.outputs, *self.finding.inputs]
+        known = [t.dtype for t in tensors if t.dtype in SMALL]
         return known[0] if known else "float32"
 
-    def small(self, tensor: dict | None = None) -> float:
+    def small(self, tensor: TensorFacts | None = None) -> float:
         """An eps for values like these: of the type, and not above their own scale."""
         base = SMALL[self.dtype]
-        mean = abs(_number(tensor["mean"])) if tensor else 0.0
-        if self.dtype == "float16" or mean == 0 or mean >= ORDINARY:
+        mean = abs(tensor.mean or 0.0) if tensor else 0.0
+        if self.dtype == "float16" or not 0 < mean < ORDINARY:
             return base
         return max(10.0 ** round(math.log10(base * mean)), base * 1e-4)
-
-
-def _number(value: object) -> float:
-    return float(value) if value is not None else 0.0
 
 
 def written(value: float) -> str:

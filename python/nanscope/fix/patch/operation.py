@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from nanscope.findings import Site
 from nanscope.fix.patch.source_file import Edit, SourceFile
 
 BINARY = {
@@ -113,13 +114,13 @@ def argument(source: SourceFile, node: cst.BaseExpression) -> str:
 
 
 # ---------------------------------------------------------------------- finding it
-def find(source: SourceFile, site: dict) -> cst.CSTNode | None:
+def find(source: SourceFile, site: Site) -> cst.CSTNode | None:
     """The expression (or augmented assignment) that a site of a finding names."""
-    if not site["code"] or not 0 < site["line"] < len(source.starts) + 1:
+    if not site.code or not 0 < site.line < len(source.starts) + 1:
         return None
-    begin = source.offset(site["line"], site["col"])
-    end = source.offset(site["end_line"], site["end_col"])
-    wanted = " ".join(site["code"].split())
+    begin = source.offset(site.line, site.col)
+    end = source.offset(site.end_line, site.end_col)
+    wanted = " ".join(site.code.split())
     near = []
     for node in source.nodes():
         if not isinstance(node, cst.BaseExpression | cst.AugAssign):
@@ -130,7 +131,7 @@ def find(source: SourceFile, site: dict) -> cst.CSTNode | None:
             return node if same else None  # the text is another than the one that ran
         if span[1] == end and _begins_at_method(source, node, begin):
             return node
-        if span[0] >= source.starts[site["line"] - 1] and source.line_of(span[0]) == site["line"]:
+        if span[0] >= source.starts[site.line - 1] and source.line_of(span[0]) == site.line:
             if " ".join(source.text[span[0] : span[1]].split()) == wanted:
                 near.append(node)
     return near[0] if len(near) == 1 else None  # in an f-string Python's columns are not its own

@@ -120,8 +120,7 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
 
 def _rules(case: Case) -> Iterable:
     """Those of the cause, and then of what it showed as."""
-    others = case.finding["cause"].get("others", ())
-    others = [other["id"] for other in others if other["why_not"].startswith(SHOWED)]
+    others = [o.id for o in case.finding.cause.others if o.why_not.startswith(SHOWED)]
     more = [rule for other in others for rule in RULES.get(other, ())]
     return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
 
@@ -140,11 +139,11 @@ def is_sound(case: Case, candidate: Candidate) -> bool:
 
 def advice(case: Case) -> str:
     """Where no patch fits: what to look at."""
-    site = case.origin["site"]
-    if case.is_other_text or (site["code"] and case.source is not None and case.node is None):
-        return f"{site['file']}:{site['line']} is not the text that ran: run the program again."
+    site = case.origin.site
+    if case.is_other_text or (site.code and case.source is not None and case.node is None):
+        return f"{site.file}:{site.line} is not the text that ran: run the program again."
     if case.cause in ADVICE:
         return ADVICE[case.cause]
-    if case.origin["library_site"] is not None and isinstance(case.node, cst.Call | None):
+    if case.origin.library_site is not None and isinstance(case.node, cst.Call | None):
         return library.advice(case)
     return f"`nanscope explain {case.cause}` tells what usually helps."

@@ -20,11 +20,11 @@ INFINITE = {
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    sites = [case.origin["site"]]
-    sites += [x["site"] for x in case.finding["chain"] if x["role"] in ("declared", "imported")]
+    sites = [case.origin.site]
+    sites += [x.site for x in case.finding.chain if x.role in ("declared", "imported")]
     seen = set()
     for site in sites:
-        source = case.file(site["file"]) if site["file"] else None
+        source = case.file(site.file) if site.file else None
         if source is None:
             continue
         node = find(source, site)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.instrument import FIRED
@@ -40,29 +41,29 @@ class Entrance:
     statement: cst.SimpleStatementLine
     name: str
     dims: int | None = None  # None: not known
-    facts: dict | None = None
+    facts: TensorFacts | None = None
 
 
 def _entrances(case: Case) -> Iterator[Entrance]:
     """By the inputs of the op that read it; of a value that the source wrote, the next reader."""
     statement = _statement(case.source, case.node) if case.source is not None else None
-    if statement is not None and case.origin.get("kind") != "declared":
+    if statement is not None and case.origin.kind != "declared":
         here = words(case.source.bare(case.node))
-        for facts in case.finding["inputs"]:
-            bad = facts["nan"] + facts["pos_inf"] + facts["neg_inf"]
-            if not bad or facts.get("parameter"):
+        for facts in case.finding.inputs:
+            bad = facts.nan + facts.pos_inf + facts.neg_inf
+            if not bad or facts.parameter:
                 continue
-            if facts["name"].isidentifier() and facts["name"] in here:
-                dims = len(facts["shape"])
-                yield Entrance(case.source, statement, facts["name"], dims, facts)
+            if facts.name.isidentifier() and facts.name in here:
+                dims = len(facts.shape)
+                yield Entrance(case.source, statement, facts.name, dims, facts)
             else:  # of an op inside a module: what that is called with
                 for name in _names_given(case.node):
                     yield Entrance(case.source, statement, name)
-    for link in case.finding["chain"][1:]:
-        source = case.file(link["site"]["file"]) if link["site"]["file"] else None
-        if source is None or link["site"]["line"] == case.origin["site"]["line"]:
+    for link in case.finding.chain[1:]:
+        source = case.file(link.site.file) if link.site.file else None
+        if source is None or link.site.line == case.origin.site.line:
             continue
-        node = find(source, link["site"])
+        node = find(source, link.site)
         statement = _statement(source, node)
         if statement is None or not isinstance(node, cst.Call):
             return
@@ -81,10 +82,10 @@ def _statement(source: SourceFile, node: cst.CSTNode | None) -> cst.SimpleStatem
     return statement if statement is not None and starts_line(source, statement) else None
 
 
-def _samples(case: Case, facts: dict) -> str:
+def _samples(case: Case, facts: TensorFacts) -> str:
     """Of the failing elements, the first coordinate."""
-    rows = sorted({index[0] for index in case.origin["indices"] if index})
-    if not rows or len(case.origin["indices"][0]) != len(facts["shape"]):
+    rows = sorted({index[0] for index in case.origin.indices if index})
+    if not rows or len(case.origin.indices[0]) != len(facts.shape):
         return ""
     return f" (here row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:8]))})"
 

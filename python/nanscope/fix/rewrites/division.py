@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import Operation, added, append, primary
@@ -33,10 +34,10 @@ def propose(case: Case) -> Iterator[Candidate]:
     if facts is not None and _counts(facts):
         yield _clamp(case, operation, divisor, "1", f"{shown} counts, and nothing may be counted.")
     small = written(case.small(facts))
-    if facts is None or facts["negatives"] == 0:
+    if facts is None or facts.negatives == 0:
         why = f"{shown} can be 0; it is kept at {small} or more."
         yield _clamp(case, operation, divisor, small, why)
-    has_both_signs = facts is None or facts["negatives"] > 0
+    has_both_signs = facts is None or facts.negatives > 0
     if has_both_signs and may_run_twice(case.source, divisor):
         inner = primary(case.source, divisor)
         yield Candidate(
@@ -44,7 +45,7 @@ def propose(case: Case) -> Iterator[Candidate]:
             f"{shown} can be 0 and has both signs: only exact zeros are replaced.",
             [case.source.edit(divisor, f"{inner}.masked_fill({inner} == 0, {small})")],
         )
-    if operation.form != "unary" and (facts is None or facts["negatives"] == 0):
+    if operation.form != "unary" and (facts is None or facts.negatives == 0):
         yield Candidate(
             "eps_in_divisor",
             f"{shown} can be 0: a small number is added.",
@@ -75,15 +76,17 @@ def _clamp(case: Case, operation: Operation, divisor, least: str, why: str) -> C
     return Candidate("clamp_divisor", why, edits)
 
 
-def _counts(facts: dict) -> bool:
+def _counts(facts: TensorFacts) -> bool:
     """Whole numbers from 0 up, as far as least, largest and mean tell."""
-    if facts["dtype"].startswith("int"):
+    if facts.dtype.startswith("int"):
         return True
-    least, largest, mean = facts["min"], facts["max"], facts["mean"]
-    if least != 0 or largest is None or facts["subnormals"] or not 1 <= largest <= WHOLE:
+    least, largest, mean = facts.min, facts.max, facts.mean
+    if least != 0 or largest is None or mean is None or facts.subnormals:
+        return False
+    if not 1 <= largest <= WHOLE:
         return False
     count = 1
-    for side in facts["shape"]:
+    for side in facts.shape:
         count *= side
     total = mean * count
     return float(largest).is_integer() and abs(total - round(total)) < 1e-3

@@ -30,6 +30,6 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 
 def _made(case: Case) -> str:
-    outputs = case.finding["outputs"]
-    place = case.origin["output"]
-    return outputs[place]["dtype"] if place < len(outputs) else ""
+    outputs = case.finding.outputs
+    place = case.origin.output
+    return outputs[place].dtype if place < len(outputs) else ""

@@ -25,8 +25,8 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 def _without_direction(case: Case) -> Iterator[Candidate]:
     wanted = names_in(case.node) if case.node is not None else set()
-    for facts in case.finding["inputs"]:
-        wanted |= {part for part in facts["name"].replace("(", ".").split(".") if part}
+    for facts in case.finding.inputs:
+        wanted |= {part for part in facts.name.replace("(", ".").split(".") if part}
     for source, name, value in _parameters(case):
         if name in wanted and value.name in ("zeros", "empty"):
             shape = ", ".join(source.code(a) for a in value.node.args)

@@ -34,7 +34,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     if inside is None or not isinstance(case.node, cst.Call):
         return
     library, node, function = inside
-    place = f"{case.origin['library_site']['file']}:{case.origin['library_site']['line']}"
+    site = case.origin.library_site
+    place = f"{site.file}:{site.line}"
     for name in _guards(library, node, function):
         call = _call_that_takes(case, library, function, name, of_object=name[1])
         if call is not None and name[0] not in call.keywords:
@@ -61,9 +62,9 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 def advice(case: Case) -> str:
     """Where in the library, and what to pass to it."""
-    site = case.origin["library_site"]
-    text = f"It happens inside a library, at {site['file']}:{site['line']}"
-    text += f", in `{' '.join(site['code'].split())}`" if site.get("code") else ""
+    site = case.origin.library_site
+    text = f"It happens inside a library, at {site.file}:{site.line}"
+    text += f", in `{' '.join(site.code.split())}`" if site.code else ""
     inside = _inside(case)
     operand, _ = _guarded(case, read(inside[0], inside[1])) if inside is not None else (None, "")
     need = NEEDS.get(case.cause)
@@ -75,8 +76,8 @@ def advice(case: Case) -> str:
 
 def _inside(case: Case) -> tuple[SourceFile, cst.CSTNode, cst.FunctionDef] | None:
     """The library's text, its expression that failed, and the function around it."""
-    site = case.origin["library_site"]
-    library = case.file(site["file"]) if site and site.get("code") else None
+    site = case.origin.library_site
+    library = case.file(site.file) if site and site.code else None
     if library is None:
         return None
     try:

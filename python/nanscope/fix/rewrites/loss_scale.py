@@ -28,7 +28,7 @@ def of_loss(case: Case) -> Iterator[Candidate]:
     operation = case.operation
     if operation is None or operation.name != "mul" or not _is_of_loss(operation):
         return
-    tensors = {facts["name"] for facts in case.finding["inputs"]}
+    tensors = {facts.name for facts in case.finding.inputs}
     for name in filter(None, map(dotted, operation.operands)):
         growths = [made for made in _products(case) if _grows(made, name)]
         if len(growths) == 1:

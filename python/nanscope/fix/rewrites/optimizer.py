@@ -12,7 +12,8 @@ from nanscope.fix.rewrites.scope import optimizers
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    if not (case.origin["library_site"] or {}).get("file", "").endswith(".py"):
+    inside = case.origin.library_site
+    if inside is None or not inside.file.endswith(".py"):
         return
     for source, made in optimizers(case):
         eps = made.keywords.get("eps")

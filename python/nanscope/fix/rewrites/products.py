@@ -41,6 +41,6 @@ def _zero(case: Case) -> int | None:
     """Which operand is 0 where it failed."""
     for i, name in enumerate(("self", "other")):
         facts = case.input(name)
-        if facts is not None and facts["at_index"] and facts["at_index"][0] == 0:
+        if facts is not None and facts.at_index and facts.at_index[0] == 0:
             return i
     return None

@@ -30,7 +30,7 @@ def propose(case: Case) -> Iterator[Candidate]:
         yield from norms.as_vector_norm(case, operation)
     base = operation.operands[0]
     facts = case.input("self", "saved self")
-    at_zero = case.backward and not (facts and facts["negatives"])
+    at_zero = case.backward and not (facts and facts.negatives)
     leasts = [UNDER_ROOT[case.dtype], case.small(facts)] if at_zero else [case.small(facts)]
     if operation.name == "pow":
         leasts = POWER_AT_ZERO[case.dtype] if at_zero else [case.small(facts), 1e-6]

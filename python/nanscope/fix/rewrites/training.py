@@ -17,7 +17,7 @@ from nanscope.fix.rewrites.warm_up import warm_up
 
 def propose(case: Case) -> Iterator[Candidate]:
     of_values = case.cause in ("float_overflow", "exp_overflow", "bad_initialisation")
-    if of_values and case.origin["step"] == 0:
+    if of_values and case.origin.step == 0:
         return  # no update has been made yet
     exploding = case.cause == "exploding_gradients"
     lower, clipped, slower = list(_lower_rates(case)), list(_clipping(case)), list(warm_up(case))

@@ -136,5 +136,5 @@ def _leaves(source: SourceFile, node: cst.BaseExpression) -> list[cst.BaseExpres
 
 def _is_recast(case: Case, operation: Operation) -> bool:
     is_used = any("autocast" in source.text for source in case.sources)
-    op = case.origin.get("op", "").rpartition("::")[2]
+    op = case.origin.op.rpartition("::")[2]
     return is_used and (operation.name in RECAST or op in RECAST_OPS)

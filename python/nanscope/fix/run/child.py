@@ -1,20 +1,20 @@
-"""One run of the program, in a process of its own: `python -m nanscope.fix.run.child PLAN`.
+"""Runs the program once, in a process of its own: `python -m nanscope.fix.run.child PLAN`.
 
-The plan is a JSON file; the answer goes to the file that it names.
+The plan is a file of JSON (messages.py); the answer goes to the file that it names.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
-from nanscope.fix.run import sandbox
+from nanscope.fix.run import messages, sandbox
+from nanscope.fix.run.messages import Answer, Plan
 from nanscope.fix.run.overlay import Overlay, write_over
 from nanscope.fix.run.probe import Probe
-from nanscope.fix.run.recorder import Recorder
+from nanscope.fix.run.run_logger import RunLogger
 from nanscope.moments import attach
 from nanscope.run import program
 from nanscope.run.children import Children, News
@@ -28,11 +28,11 @@ NOT_STARTED = 126  # of this process: it could not go where its writes are harml
 class RepeatWatch(Watch):
     """Watches as `run` does; the answer is a file, and nothing is printed."""
 
-    def __init__(self, settings: Settings, recorder: Recorder, probe: Probe, answer: str) -> None:
+    def __init__(self, settings: Settings, logger: RunLogger, probe: Probe, answer: str) -> None:
         super().__init__(settings)
-        self.recorder = recorder
+        self.logger = logger
         self.probe = probe
-        self.answer = answer
+        self.answer_path = answer
         self.owner = os.getpid()
 
     def torch_imported(self, torch) -> None:
@@ -44,37 +44,32 @@ class RepeatWatch(Watch):
         attach.connect(torch, adapter, self.settings.main_file, self._exception_for)
         adapter.install()
         self.adapter = self.probe.adapter = adapter
-        self.recorder.attach(torch, adapter)
+        self.logger.attach(torch, adapter)
         adapter.watch(True)
         self.begin_session(os.getpid(), self.settings.capture_path())
         _core.have_last_words(self.last_words)
 
     def _exception_for(self, number: int | None) -> BaseException | None:
-        self.recorder.error()
-        if not self.recorder.stop_at_error:
+        self.logger.note_error()
+        if not self.logger.stop_at_error:
             return None
         return ChildStop(STOPPED) if self.settings.is_child else Stop(STOPPED)
 
     def _judge(self, ending, raised) -> int | None:
         if os.getpid() != self.owner:
             return super()._judge(ending, raised)
-        told = {"ended": ending.kind, "status": ending.status, **self.recorder.told()}
-        told["places"] = self.probe.told()
-        told["problem"] = self.problem or ""
-        if self.adapter is None:
-            told["report"] = None
-        else:
+        answer = Answer(ending.kind, ending.status, self.logger.log, self.probe.places)
+        answer.problem = self.problem or ""
+        if self.adapter is not None:
             # After the first error the watch was off: what is known is all there is to judge.
-            stopped = self.adapter.error_found() or self.recorder.reached_limit
+            stopped = self.adapter.error_found() or self.logger.log.reached_limit
             if stopped and ending.kind != "exception":
                 ending = type(ending)("stopped", 0)
             report = self._report(ending, raised)
-            told["report"] = json.loads(report["json"])
-            told["capture"] = report["capture"]
+            answer.report_json, answer.capture = report["json"], report["capture"]
         if ending.exception is not None:
-            told["exception"] = f"{type(ending.exception).__name__}: {ending.exception}"[:300]
-        with open(self.answer, "w", encoding="utf-8") as file:
-            json.dump(told, file)
+            answer.exception = f"{type(ending.exception).__name__}: {ending.exception}"[:300]
+        messages.send(self.answer_path, answer)
         return None
 
     def _report(self, ending, raised) -> dict:
@@ -90,41 +85,46 @@ class RepeatWatch(Watch):
         return adapter.finish(ending.status, ending.kind, self._not_watched(children), False, False)
 
 
-def _texts(told: dict[str, str]) -> dict[str, bytes]:
-    return {path: bytes.fromhex(data) for path, data in told.items()}
+def _settings(plan: Plan) -> Settings:
+    return Settings(
+        argv=plan.argv,
+        main_file=plan.target if plan.kind == "script" else None,
+        on_error="raise",
+        output=plan.capture,
+        force=True,
+        quiet=True,
+    )
 
 
 def main() -> None:
-    with open(sys.argv[1], encoding="utf-8") as file:
-        plan = json.load(file)
-    if plan["sandbox"]:
+    plan = messages.receive(Plan, sys.argv[1])
+    if plan.in_sandbox:
         try:
-            sandbox.enter(plan["exchange"])
+            sandbox.enter(plan.exchange)
         except (sandbox.NotPossible, OSError) as error:
             print(f"nanscope: {error}", file=sys.stderr)
             sys.exit(NOT_STARTED)
-        write_over(_texts(plan["written"]))
-    overlay = Overlay(_texts(plan["overlay"]))
+        write_over(plan.plain)
+    overlay = Overlay(plan.measured)
     overlay.install()
-    probe = Probe(plan["widens"], plan["second_order"])
+    probe = Probe(plan.widens, plan.second_order)
     sys.modules["builtins"].__nanscope__ = probe
-    recorder = Recorder(plan["steps_after"], plan["last_step"], plan["stop_at_error"])
-    settings = Settings(**plan["settings"])
-    watch = RepeatWatch(settings, recorder, probe, plan["answer"])
+    logger = RunLogger(plan.steps_after, plan.last_step, plan.stop_at_error)
+    settings = _settings(plan)
+    watch = RepeatWatch(settings, logger, probe, plan.answer)
     watch.news = News()
     settings.news = watch.news.path
     watch.begin()
     Children(watch).follow()
     how = {"stop_type": (Stop, ChildStop), "call": _core.call_hidden}
-    target, args = plan["target"], plan["args"]
-    sys.orig_argv[0] = plan["launcher"]
-    if plan["kind"] == "module":
-        ending = program.run_module(target, args, **how)
+    sys.orig_argv[0] = plan.launcher
+    if plan.kind == "module":
+        ending = program.run_module(plan.target, plan.args, **how)
     else:
         from nanscope.telling.source import keeper
 
         ending = program.run_script(
-            target, args, **how, remember=keeper.remember, instead=overlay.get
+            plan.target, plan.args, **how, remember=keeper.remember, instead=overlay.get
         )
     watch.judge(ending)
     program.leave(ending)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from nanscope.fix.run.messages import Place
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_COMPARISONS = 2000  # of one place in one run
 NEARLY = 1e-4  # the largest relative difference of values that count as kept
+WITHOUT_END = 1e300  # stands for an infinite difference
 FLOOR = 1e-3  # an element counts as at least this part of the largest, when it is compared
 
 
@@ -39,25 +42,6 @@ def unwatched(adapter: ModuleType | None) -> Iterator[None]:
     finally:
         Aside.now = False
         adapter.watch(was_on)
-
-
-class Place:
-    """What was seen at one patched expression."""
-
-    def __init__(self) -> None:
-        self.ran = 0
-        self.compared = 0
-        self.met = 0  # the original was not finite, or its gradient was not
-        self.still_bad = 0  # the patched was not finite where the original was not
-        self.largest_difference = 0.0
-        self.last_digit = 0.0  # of the narrow type that the patch widens
-        self.regained = 0  # elements whose digits the original had lost
-        self.lost_by_rounding = 0.0  # by how much, at most
-        self.identical = True
-        self.mismatch = ""
-        self.gradient_lost = False
-        self.gradient_kept = False
-        self.fault = ""
 
 
 class Probe:
@@ -206,15 +190,8 @@ class Probe:
         relative = relative.masked_fill(~torch.isfinite(after), float("inf"))
         if exact is not None and float(relative.max()) > NEARLY:
             relative = exact.excused(place, relative, after, scale)
-        place.largest_difference = max(place.largest_difference, float(relative.max()))
-
-    def told(self) -> dict[str, dict]:
-        told = {}
-        for number, place in self.places.items():
-            told[str(number)] = {**vars(place)}
-            if place.largest_difference == float("inf"):
-                told[str(number)]["largest_difference"] = 1e300
-        return told
+        largest = max(place.largest_difference, float(relative.max()))
+        place.largest_difference = min(largest, WITHOUT_END)
 
 
 def _itself(tensor):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import shutil
@@ -13,7 +12,9 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from nanscope.fix.run import child, copies, overlay, sandbox
+from nanscope.findings import Finding, Report
+from nanscope.fix.run import child, copies, messages, overlay, sandbox
+from nanscope.fix.run.messages import Answer, Plan
 
 # Trackers of experiments are switched off in repeats: they would report runs that are none.
 REPEAT = {
@@ -38,23 +39,22 @@ class NotStarted(Exception):
 
 @dataclass
 class Run:
-    """What a child told."""
+    """How a child ended, and its answer."""
 
-    answer: dict | None
+    answer: Answer | None
     status: int
     seconds: float
     last_words: str = ""
 
     @property
-    def report(self) -> dict | None:
-        return self.answer["report"] if self.answer else None
+    def report(self) -> Report | None:
+        return self.answer.report if self.answer else None
 
-    def findings(self, level: str) -> list[dict]:
-        report = self.report or {"findings": []}
-        return [f for f in report["findings"] if f["level"] == level]
+    def findings(self, level: str) -> list[Finding]:
+        return self.report.of_level(level) if self.report else []
 
     @property
-    def error(self) -> dict | None:
+    def error(self) -> Finding | None:
         return next(iter(self.findings("error")), None)
 
 
@@ -85,27 +85,38 @@ class Runner:
         widens: bool = False,
         second_order: bool = False,
     ) -> Run:
-        """`texts`: the files that are other than on disk, for this process; `plain`: the same
-        without our calls, for processes that it spawns. The first run speaks to the terminal.
+        """Runs the program once, with other texts than those on disk.
+
+        `texts` are what the process itself sees; `plain` are the same without our calls, for
+        processes that it spawns. The first run speaks to the terminal.
         """
         self.count += 1
         plain = texts if plain is None else plain
         folder = self._copy() if self.copied and not self.protected else None
         if folder is not None:
             texts = self._put_into(folder, texts, plain)
-        plan, answer = self._plan(
-            texts,
-            folder,
-            written={} if folder is not None else plain,
+        plan = Plan(
+            kind=self.kind,
+            target=self._target_in(folder),
+            args=self.args,
+            argv=[*(["-m"] if self.kind == "module" else []), self.target, *self.args],
+            launcher=sys.orig_argv[0],
+            exchange=self.exchange,
+            in_sandbox=self.protected,
+            measured=texts,
+            plain={} if folder is not None else plain,
+            capture=self._own(f"run-{self.count}.nsc"),
+            answer=self._own(f"answer-{self.count}.json"),
+            steps_after=self.steps_after,
             last_step=last_step,
             stop_at_error=stop_at_error,
             widens=widens,
             second_order=second_order,
         )
         begun = time.monotonic()
-        words = os.path.join(self.exchange, f"words-{self.count}")
+        words = self._own(f"words-{self.count}")
         status = self._execute(plan, folder, words, first)
-        run = Run(_read(answer), status, time.monotonic() - begun, _tail(words))
+        run = Run(_answer(plan.answer), status, time.monotonic() - begun, _tail(words))
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         if status == child.NOT_STARTED and run.answer is None:
@@ -114,15 +125,17 @@ class Runner:
             self.first = run
         return run
 
-    def _execute(self, plan: str, folder: str | None, words: str, first: bool) -> int:
-        """Its status; -9 if it took too long."""
+    def _execute(self, plan: Plan, folder: str | None, words: str, first: bool) -> int:
+        """Runs a child to its end. Gives its status; -9 if it took too long."""
+        plan_path = self._own(f"plan-{self.count}.json")
+        messages.send(plan_path, plan)
         if self._input is None:
             self._input = _Input(self.exchange)
         environment = {**os.environ, **({} if first else REPEAT)}
         environment.setdefault("PYTHONHASHSEED", "0")  # sets have one order in all runs
         with open(words, "wb") as quiet:
             process = subprocess.Popen(
-                [sys.executable, child.__file__, plan],
+                [sys.executable, child.__file__, plan_path],
                 env=environment,
                 cwd=folder,
                 stdin=self._input.begin(first),
@@ -151,7 +164,7 @@ class Runner:
         return max(LEAST_SECONDS, TIMES_AS_LONG * first)
 
     def _copy(self) -> str:
-        folder = os.path.join(self.exchange, f"copy-{self.count}")
+        folder = self._own(f"copy-{self.count}")
         copies.copy(os.getcwd(), folder, self.exchange)
         return folder
 
@@ -160,37 +173,13 @@ class Runner:
         """Whether processes that the program spawns see the patch, too."""
         return self.protected or self.copied
 
-    def _plan(self, texts, folder, written, **how: object) -> tuple[str, str]:
-        path = os.path.join(self.exchange, f"plan-{self.count}.json")
-        answer = os.path.join(self.exchange, f"answer-{self.count}.json")
-        target = self.target
-        if folder is not None and os.path.isabs(target):
-            target = copies.moved(target, os.getcwd(), folder)
-        main = target if self.kind == "script" else None
-        plan = {
-            "kind": self.kind,
-            "target": target,
-            "args": self.args,
-            "exchange": self.exchange,
-            "sandbox": self.protected,
-            "overlay": {name: data.hex() for name, data in texts.items()},
-            "written": {name: data.hex() for name, data in written.items()},
-            "answer": answer,
-            "steps_after": self.steps_after,
-            **how,
-            "launcher": sys.orig_argv[0],
-            "settings": {
-                "argv": [*(["-m"] if self.kind == "module" else []), self.target, *self.args],
-                "main_file": main,
-                "on_error": "raise",
-                "output": os.path.join(self.exchange, f"run-{self.count}.nsc"),
-                "force": True,
-                "quiet": True,
-            },
-        }
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(plan, file)
-        return path, answer
+    def _own(self, name: str) -> str:
+        return os.path.join(self.exchange, name)
+
+    def _target_in(self, folder: str | None) -> str:
+        if folder is not None and os.path.isabs(self.target):
+            return copies.moved(self.target, os.getcwd(), folder)
+        return self.target
 
 
 class _Input:
@@ -227,7 +216,7 @@ class _Feed:
         self.input = kept
         self.process = process
         self.stop, self.wake = os.pipe()
-        self.thread = None
+        self.thread: threading.Thread | None = None
 
     def __enter__(self) -> None:
         if self.process.stdin is not None:
@@ -276,10 +265,10 @@ def _end(process: subprocess.Popen) -> None:
         process.wait()
 
 
-def _read(path: str) -> dict | None:
+def _answer(path: str) -> Answer | None:
+    """Reads what the child has left; None if it ended before it could write."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
+        return messages.receive(Answer, path)
     except (OSError, ValueError):
         return None
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
+from nanscope.findings import Finding, Verification
 from nanscope.fix.patch.candidate import Candidate
-from nanscope.fix.patch.instrument import COMPARED
+from nanscope.fix.patch.instrument import COMPARED, RAN
+from nanscope.fix.run.messages import Answer, Place
 from nanscope.fix.run.probe import NEARLY
 from nanscope.fix.run.runs import Run
 
@@ -24,26 +27,20 @@ class Judgement:
     checks: list[str] = field(default_factory=list)
     other_fault: bool = False  # all that this patch is for holds, and the next fault shows
 
-    def told(self) -> dict:
-        return {
-            "status": self.status,
-            "steps": self.steps,
-            "healthy_steps_unchanged": self.losses_same,
-            "detail": self.detail,
-            "checks": self.checks,
-        }
+    def verification(self) -> Verification:
+        return Verification(self.status, self.steps, self.losses_same, self.detail, self.checks)
 
 
-def judge(finding: dict, candidate: Candidate, baseline: Run, patched: Run) -> Judgement:
-    """`baseline` is the program as it is, run on past its error; `finding` is that error."""
+def judge(finding: Finding, candidate: Candidate, baseline: Run, patched: Run) -> Judgement:
+    """Judges a patched run beside `baseline`: the program as it is, run on past `finding`."""
     answer = patched.answer
     if answer is None:
         return _failed(f"the program did not come to its end: {_why(patched)}")
-    place = answer["places"].get(str(COMPARED))
+    place = answer.places.get(COMPARED)
     checks: list[str] = []
     result = _Judge(finding, candidate, baseline.answer, answer, place, checks)
     judgement = result.judge()
-    judgement.steps = answer["steps"]
+    judgement.steps = answer.log.steps
     judgement.losses_same = result.losses_same
     judgement.checks = checks
     return judgement
@@ -61,19 +58,19 @@ def _why(run: Run) -> str:
 
 @dataclass
 class _Judge:
-    finding: dict
+    finding: Finding
     candidate: Candidate
-    before: dict
-    after: dict
-    place: dict | None
+    before: Answer
+    after: Answer
+    place: Place | None  # where original and patched expression were compared
     checks: list[str]
     losses_same: bool | None = None
 
     def judge(self) -> Judgement:
-        error = next((f for f in self._findings("error")), None)
+        error = next(iter(_findings(self.after, "error")), None)
         other = error is not None and not self._is_same(error)
         if error is not None and not other:
-            return _failed(f"the fault is still there: {self._told(error)}")
+            return _failed(f"the fault is still there: {self._described(error)}")
         steps = [self._values, self._condition, self._losses]
         if not other:
             steps += [self._warnings, self._ending, self._sanity]
@@ -89,32 +86,25 @@ class _Judge:
             return judgement
         return Judgement("verified", self._summary())
 
-    def _findings(self, level: str) -> list[dict]:
-        report = self.after["report"] or {"findings": []}
-        return [f for f in report["findings"] if f["level"] == level]
-
-    def _is_same(self, error: dict) -> bool:
-        """An error of the patched expression itself: it did not help."""
-        site, first = error["origin"]["site"], self.finding["origin"]["site"]
-        if site["file"] != first["file"]:
+    def _is_same(self, error: Finding) -> bool:
+        """Whether the error is one of the patched expression itself: it did not help."""
+        site, first = error.origin.site, self.finding.origin.site
+        if site.file != first.file:
             return False
-        if "__nanscope__" in " ".join(site.get("source", [])) or OURS in site["code"]:
-            return True
-        return site["code"] == first["code"] and site["function"] == first["function"]
+        return OURS in site.code or (site.code, site.function) == (first.code, first.function)
 
-    def _told(self, error: dict) -> str:
-        """In the words of the program: those of our measuring calls are not the user's."""
-        if OURS not in error["cause"]["sentence"]:
+    def _described(self, error: Finding) -> str:
+        """Speaks in the words of the program: those of our measuring calls are not the user's."""
+        if OURS not in error.cause.sentence:
             return _place_of(error)
-        site = self.finding["origin"]["site"]
-        code = " ".join(site["code"].split())
-        return f"{site['file']}:{site['line']}: {error['cause']['id']} at `{code}`"
+        site = self.finding.origin.site
+        code = " ".join(site.code.split())
+        return f"{site.file}:{site.line}: {error.cause.id} at `{code}`"
 
     # ---------------------------------------------------------------- (a)
     def _condition(self) -> Judgement | None:
-        places = self.after["places"]
         if self.candidate.fires:
-            fired = sum(p["met"] for p in places.values())
+            fired = sum(place.met for place in self.after.places.values())
             if not fired:
                 return Judgement("inconclusive", "the guard was never needed in the repeat")
             self.checks.append(f"the guard was needed {_times(fired)}")
@@ -123,61 +113,61 @@ class _Judge:
             if not self.candidate.changes_training and not self._ran_past():
                 return Judgement("inconclusive", "the patched expression did not run")
             return None
-        if self.place["compared"] == 0:
-            why = self.place["fault"] or "it did not run"
+        if self.place.compared == 0:
+            why = self.place.fault or "it did not run"
             return Judgement("inconclusive", f"the patched expression could not be compared: {why}")
-        if self.place["met"] == 0:
+        if self.place.met == 0:
             detail = "the patched expression never met what broke the original"
             return Judgement("inconclusive", detail)
         self.checks.append(
-            f"the patched expression ran {_times(self.place['ran'])}; the original would have "
-            f"failed {_times(self.place['met'])}"
+            f"the patched expression ran {_times(self.place.ran)}; the original would have "
+            f"failed {_times(self.place.met)}"
         )
         return None
 
     def _ran_past(self) -> bool:
-        ran = self.after["places"].get("1")
-        return ran is not None and ran["ran"] > 0
+        place = self.after.places.get(RAN)
+        return place is not None and place.ran > 0
 
     # ---------------------------------------------------------------- (b), (c)
     def _values(self) -> Judgement | None:
         place = self.place
-        if place is None or place["compared"] == 0:
+        if place is None or place.compared == 0:
             return None
-        if place["mismatch"]:
-            return _failed(place["mismatch"])
-        if place["still_bad"]:
+        if place.mismatch:
+            return _failed(place.mismatch)
+        if place.still_bad:
             return _failed("the patched expression is not finite either")
         nearly = self._nearly()
-        if place["largest_difference"] > nearly:
+        if place.largest_difference > nearly:
             return _failed(
                 "values that were healthy changed by a relative "
-                f"{place['largest_difference']:.1e}, above {nearly:.0e}"
+                f"{place.largest_difference:.1e}, above {nearly:.0e}"
             )
-        if place["gradient_lost"] and not place["gradient_kept"]:
+        if place.gradient_lost and not place.gradient_kept:
             return _failed("gradients that were not zero became zero")
-        if place["identical"]:
+        if place.identical:
             self.checks.append("healthy values are the same, bit for bit")
         else:
             self.checks.append(
-                f"healthy values differ by a relative {place['largest_difference']:.1e} at most"
+                f"healthy values differ by a relative {place.largest_difference:.1e} at most"
             )
-        if place["regained"]:
+        if place.regained:
             self.checks.append(
-                f"{_plural(place['regained'], 'value')} had lost digits by rounding (a relative "
-                f"{place['lost_by_rounding']:.1e} at most) and now agree with the same in float64"
+                f"{_plural(place.regained, 'value')} had lost digits by rounding (a relative "
+                f"{place.lost_by_rounding:.1e} at most) and now agree with the same in float64"
             )
         return None
 
     def _nearly(self) -> float:
         """Where a type is widened, one unit in the last place of the narrow one is rounding."""
-        return max(NEARLY, self.place["last_digit"] if self.place else 0.0)
+        return max(NEARLY, self.place.last_digit if self.place else 0.0)
 
     # ---------------------------------------------------------------- (e)
     def _losses(self) -> Judgement | None:
-        old = self.before["losses"][: self._healthy_losses()]
-        new = self.after["losses"][: len(old)]
-        pairs = [(a, b) for a, b in zip(old, new, strict=False) if isinstance(a, float)]
+        old = self.before.log.losses[: self._healthy_losses()]
+        new = self.after.log.losses[: len(old)]
+        pairs = [(a, b) for a, b in zip(old, new, strict=False) if _is_finite(a)]
         if self.candidate.changes_training or not pairs:
             return None
         differences = [_relative(a, b) for a, b in pairs]
@@ -196,45 +186,45 @@ class _Judge:
         return None
 
     def _healthy_losses(self) -> int | None:
-        """How many losses came before the failure; None: all. A loss that is finite though the
-        fault is on its way to it counts, unless the fault made it zero.
+        """Counts the losses that came before the failure; None: all. A loss that is finite though
+        the fault is on its way to it counts, unless the fault made it zero.
         """
-        harm = self.finding["harm"]
-        if harm is not None and harm["kind"] != "collapsed":
-            return self.before["losses_at_error"]
-        return sum(s < self.finding["origin"]["step"] for s in self.before["loss_steps"])
+        harm = self.finding.harm
+        if harm is not None and harm.kind != "collapsed":
+            return self.before.log.losses_at_error
+        return sum(s < self.finding.origin.step for s in self.before.log.loss_steps)
 
     # ---------------------------------------------------------------- (d), (f)
     def _warnings(self) -> Judgement | None:
-        known = {_key(f) for f in self.before["report"]["findings"] if f["level"] == "warning"}
-        new = [f for f in self._findings("warning") if _key(f) not in known]
+        known = {_key(f) for f in _findings(self.before, "warning")}
+        new = [f for f in _findings(self.after, "warning") if _key(f) not in known]
         if new:
-            cause = new[0]["cause"]
-            return _failed(f"a new warning: {cause['id']}: {cause['sentence']}")
+            cause = new[0].cause
+            return _failed(f"a new warning: {cause.id}: {cause.sentence}")
         self.checks.append("nothing non-finite did harm, and there is no new warning")
         return None
 
     def _ending(self) -> Judgement | None:
-        after, before = self.after, self.before
-        done = f"{len(after['losses'])} of {len(before['losses'])} backward calls"
-        if not after["reached_limit"]:
-            if after["ended"] == "exception":
-                return _failed(f"the program ends with {after.get('exception', 'an exception')}")
-            if after["status"] != 0:
-                return _failed(f"the program ends with status {after['status']}")
-            short = after["steps"] < before["steps"] and not before["reached_limit"]
-            if short or len(after["losses"]) < len(before["losses"]):
+        answer, after, before = self.after, self.after.log, self.before.log
+        done = f"{len(after.losses)} of {len(before.losses)} backward calls"
+        if not after.reached_limit:
+            if answer.ended == "exception":
+                return _failed(f"the program ends with {answer.exception or 'an exception'}")
+            if answer.status != 0:
+                return _failed(f"the program ends with status {answer.status}")
+            short = after.steps < before.steps and not before.reached_limit
+            if short or len(after.losses) < len(before.losses):
                 return _failed(f"the program ends earlier than before: {done}")
-        ended = "at the limit" if after["reached_limit"] else "as it should"
-        self.checks.append(f"{_plural(after['steps'], 'step')} done; it ended {ended}")
+        ended = "at the limit" if after.reached_limit else "as it should"
+        self.checks.append(f"{_plural(after.steps, 'step')} done; it ended {ended}")
         return None
 
     # ---------------------------------------------------------------- what the rest cannot see
     def _sanity(self) -> Judgement | None:
         count = self._healthy_losses() or 0
-        healthy = [abs(x) for x in self.before["losses"][:count] if isinstance(x, float)]
-        later = [x for x in self.after["losses"][count:] if isinstance(x, float)]
-        lost = set(self.after["without_gradient"]) - set(self.before["without_gradient"])
+        healthy = [abs(x) for x in _finite(self.before.log.losses[:count])]
+        later = _finite(self.after.log.losses[count:])
+        lost = set(self.after.log.without_gradient) - set(self.before.log.without_gradient)
         # Of a patched expression the gradient itself was compared; it may well be 0 here.
         if lost and self.place is None:
             return _failed(f"no gradient reaches the parameters in step {min(lost)}")
@@ -249,7 +239,7 @@ class _Judge:
         return None
 
     def _still_diverges(self) -> Judgement | None:
-        losses = [x for x in self.after["losses"] if isinstance(x, float)]
+        losses = _finite(self.after.log.losses)
         if len(losses) < 2 * FIRST:
             return None
         first, last = max(map(abs, losses[:FIRST])), max(map(abs, losses[-FIRST:]))
@@ -258,23 +248,35 @@ class _Judge:
         return None
 
     def _summary(self) -> str:
-        limit = "" if self.after["reached_limit"] else " to its end"
+        limit = "" if self.after.log.reached_limit else " to its end"
         return f"the program ran{limit} with the patch; nothing non-finite did harm"
 
 
-def _relative(old: float, new: object) -> float:
-    if not isinstance(new, float):
+def _findings(answer: Answer, level: str) -> list[Finding]:
+    return answer.report.of_level(level) if answer.report is not None else []
+
+
+def _is_finite(loss: float | None) -> TypeGuard[float]:
+    return loss is not None and math.isfinite(loss)
+
+
+def _finite(losses: list[float | None]) -> list[float]:
+    return [loss for loss in losses if _is_finite(loss)]
+
+
+def _relative(old: float, new: float | None) -> float:
+    if not _is_finite(new):
         return math.inf
     return 0.0 if old == new else abs(new - old) / max(abs(old), 1e-12)
 
 
-def _key(finding: dict) -> tuple:
-    return finding["cause"]["id"], finding["origin"]["site"]["file"]
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.cause.id, finding.origin.site.file
 
 
-def _place_of(finding: dict) -> str:
-    site = finding["origin"]["site"]
-    return f"{site['file']}:{site['line']}: {finding['cause']['sentence']}"
+def _place_of(finding: Finding) -> str:
+    site = finding.origin.site
+    return f"{site.file}:{site.line}: {finding.cause.sentence}"
 
 
 def _times(count: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import shutil
 import signal
@@ -11,6 +10,7 @@ import sys
 import tempfile
 
 from nanscope import _core
+from nanscope.findings import Finding, Report
 from nanscope.run.ending import say, write_json
 
 NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
@@ -42,9 +42,9 @@ class BadCapture(Exception):
     """The capture of --from is none."""
 
 
-def report_of(capture: str) -> dict:
+def report_of(capture: str) -> Report:
     try:
-        return json.loads(_core.report(capture, [])[0])
+        return Report.parse(_core.report(capture, [])[0])
     except ValueError as error:
         raise BadCapture(str(error)) from None
 
@@ -60,7 +60,7 @@ class Fix:
         numbers = {name: getattr(request, name) for name in DEFAULTS}
         numbers = {k: DEFAULTS[k] if v is None else v for k, v in numbers.items()}
         self.max_runs = numbers["max_runs"]
-        self.finding: dict | None = None
+        self.finding: Finding | None = None
         kind, target, args = self._program()
         self.unprotected = runs.protection(exchange)
         self.copied = self.unprotected is not None and copies.is_small(self.folder)
@@ -83,7 +83,7 @@ class Fix:
         run = self.request.run
         if run.target or self.request.from_ is None:
             return run.kind, run.target, list(run.args)
-        argv = report_of(self.request.from_)["program"]["argv"]
+        argv = report_of(self.request.from_).program.argv
         if argv[:1] == ["-m"]:
             return "module", argv[1], argv[2:]
         return "script", argv[0], argv[1:]
@@ -105,7 +105,7 @@ class Fix:
             say(f"nanscope fix: {error}")
             return NOT_STARTED
         if first.answer is None or first.report is None:
-            say(f"nanscope fix: {(first.answer or {}).get('problem') or ENDED_EARLY}")
+            say(f"nanscope fix: {first.answer and first.answer.problem or ENDED_EARLY}")
             return first.status or NOT_STARTED
         finding = first.error or next(iter(self._repairable(first)), None)
         if finding is None:
@@ -113,7 +113,7 @@ class Fix:
         if capture is not None and not self._is_of(capture, finding):
             self._progress("another failure than that of the capture came first; it is fixed.")
             capture = None
-        capture = capture or first.answer["capture"]
+        capture = capture or first.answer.capture
         self.finding = finding
         if self.max_runs == 0:
             return self._propose(capture, finding)
@@ -123,27 +123,26 @@ class Fix:
         return self._tell(capture, done)
 
     @staticmethod
-    def _is_of(capture: str, finding: dict) -> bool:
-        told = report_of(capture)["findings"]
-        return any(f["origin"]["site"] == finding["origin"]["site"] for f in told)
+    def _is_of(capture: str, finding: Finding) -> bool:
+        captured = report_of(capture).findings
+        return any(f.origin.site == finding.origin.site for f in captured)
 
     @staticmethod
-    def _repairable(first) -> list[dict]:
+    def _repairable(first) -> list[Finding]:
         """Warnings of something that has happened: a born Inf that was divided away."""
-        return [f for f in first.findings("warning") if f["origin"]["numel"] > 0]
+        return [f for f in first.findings("warning") if f.origin.numel > 0]
 
     def _clean(self, first, capture: str | None) -> int:
         if capture is not None:
             say("nanscope fix: the failure of the capture did not happen again; nothing to try.")
             return FOUND
-        report = first.report
-        clean = report["verdict"] == "clean"
+        clean = first.report.verdict == "clean"
         more = "the run was clean" if clean else "no error was found, but not all was watched"
-        failed = first.answer["status"] or FIXED
+        failed = first.answer.status or FIXED
         if failed:
             more = f"no NaN or Inf did harm; that the program ends with {failed} has another reason"
         self._progress(f"nothing to fix: {more}.")
-        write_json(self.manner.json, json.dumps(report, indent=2) + "\n")
+        write_json(self.manner.json, first.answer.report_json)
         return failed
 
     def _may_repeat(self, seconds: float) -> bool:
@@ -167,11 +166,11 @@ class Fix:
         return False
 
     # ---------------------------------------------------------------- the answer
-    def _propose(self, capture: str, finding: dict | None = None) -> int:
+    def _propose(self, capture: str, finding: Finding | None = None) -> int:
         """Without a run: the first proposal, marked as not run."""
         if finding is None:
-            findings = report_of(capture)["findings"]
-            finding = findings[0] if findings and findings[0]["level"] == "error" else None
+            findings = report_of(capture).findings
+            finding = findings[0] if findings and findings[0].level == "error" else None
         if finding is None:
             self._progress("nothing to fix: the capture holds no error.")
             return FIXED
@@ -189,7 +188,7 @@ class Fix:
         steps = self.search.steps
         if done:
             fix = self._fix_of([s.chosen for s in steps])
-            verification = steps[-1].judgement.told()
+            verification = steps[-1].judgement.verification().to_json()
             if len(steps) > 1:
                 verification["detail"] += f"; {len(steps)} faults were fixed one after the other"
                 verification["checks"] = [
@@ -206,7 +205,8 @@ class Fix:
 
             best = undecided[0]
             self.search.files = instrument.patched(self.search.originals, best.candidate)
-            return self._told(capture, self._fix_of([best.candidate]), best.judgement.told(), FOUND)
+            verification = best.judgement.verification().to_json()
+            return self._told(capture, self._fix_of([best.candidate]), verification, FOUND)
         case = self.search.case(steps[-1].finding)
         return self._told(capture, None, self._not_verified(case, "failed"), NO_FIX)
 
@@ -241,14 +241,14 @@ class Fix:
 
     def _told(self, capture: str, fix: dict | None, verification: dict, status: int) -> int:
         verbose, color = self.manner.verbose, self.manner.color
-        findings = report_of(capture)["findings"]
-        site = self.finding["origin"]["site"] if self.finding else None
-        number = next((i for i, f in enumerate(findings) if f["origin"]["site"] == site), 0)
+        findings = report_of(capture).findings
+        site = self.finding.origin.site if self.finding else None
+        number = next((i for i, f in enumerate(findings) if f.origin.site == site), 0)
         patches = [(None, None)] * number + [(fix, verification)]
         report, text = _core.report(capture, patches, verbose, color)
         if not self.manner.quiet:
             say(text.rstrip("\n"))
-            if fix is not None and findings[number]["level"] != "error":
+            if fix is not None and findings[number].level != "error":
                 say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
         write_json(self.manner.json, report)
         return status

@@ -16,11 +16,12 @@ def main(capture: str, main_file: str = "") -> None:
     if importlib.util.find_spec("libcst") is None:
         return
     from nanscope import _core
+    from nanscope.findings import Report
     from nanscope.fix.patch import instrument, propose
     from nanscope.fix.patch.case import Case
     from nanscope.fix.verb.told import fix_of
 
-    finding = json.loads(_core.report(capture, [])[0])["findings"][0]
+    finding = Report.parse(_core.report(capture, [])[0]).findings[0]
     main_path = os.path.realpath(main_file) if main_file else None
     case = Case(finding, {}, os.getcwd(), main_path)
     best = propose.first(case)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from nanscope.findings import Finding
 from nanscope.fix.patch import instrument, propose
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case
@@ -37,7 +38,7 @@ class Tried:
 class Step:
     """One fault, and what was done about it."""
 
-    finding: dict
+    finding: Finding
     tried: list[Tried] = field(default_factory=list)
     chosen: Candidate | None = None
     judgement: Judgement | None = None
@@ -56,17 +57,17 @@ class Search:
     steps: list[Step] = field(default_factory=list)
     _deterministic: bool | None = None
 
-    def case(self, finding: dict) -> Case:
+    def case(self, finding: Finding) -> Case:
         return Case(finding, dict(self.files), self.folder, self.main_file)
 
-    def proposals(self, finding: dict) -> tuple[Case, list[Candidate]]:
+    def proposals(self, finding: Finding) -> tuple[Case, list[Candidate]]:
         case = self.case(finding)
         found = propose.candidates(case)
         for path, source in case.files.items():
             self.originals.setdefault(path, source)
         return case, found
 
-    def run(self, finding: dict, baseline: Run) -> bool:
+    def run(self, finding: Finding, baseline: Run) -> bool:
         """True if all faults are fixed, and that was seen."""
         for _ in range(self.max_fixes):
             step = Step(finding)
@@ -128,7 +129,7 @@ class Search:
         return Tried(candidate, judgement)
 
     def _limit(self, baseline: Run) -> int | None:
-        at = baseline.answer["step_of_error"]
+        at = baseline.answer.log.step_of_error
         return None if at is None else at + 1 + self.runner.steps_after
 
     def _repeat(self, texts: dict[str, bytes], what: str, **how: object) -> Run:
@@ -142,9 +143,9 @@ class Search:
                 return True
             texts = self._texts()
             again = self._repeat(texts, "the same again, without a patch")
-            count = baseline.answer["losses_at_error"]
+            count = baseline.answer.log.losses_at_error
             self._deterministic = again.answer is not None and (
-                again.answer["losses"][:count] == baseline.answer["losses"][:count]
+                again.answer.log.losses[:count] == baseline.answer.log.losses[:count]
             )
         return self._deterministic
 
@@ -163,13 +164,13 @@ class Search:
         run = self._repeat(self._texts(), "the patch as it is", last_step=last, stop_at_error=True)
         problem = "the run without measuring did not end"
         if run.answer is not None and run.error is None:
-            ended = run.answer["ended"] != "exception"
-            if ended and run.answer["steps"] >= step.judgement.steps:
+            ended = run.answer.ended != "exception"
+            if ended and run.answer.log.steps >= step.judgement.steps:
                 return True
             problem = "without measuring, the program ended otherwise"
         elif run.error is not None:
-            problem = f"without measuring, a fault was found: {run.error['cause']['sentence']}"
-        step.judgement = Judgement("failed", problem, run.answer["steps"] if run.answer else 0)
+            problem = f"without measuring, a fault was found: {run.error.cause.sentence}"
+        step.judgement = Judgement("failed", problem, run.answer.log.steps if run.answer else 0)
         return False
 
 

@@ -1,13 +1,13 @@
-"""In a child: losses, steps and warnings of one run, and where the first error was among them."""
+"""In a child: counts the losses and steps of one run, and notes where the first error was."""
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 
 from nanscope import _core
 from nanscope.errors import Stop
+from nanscope.fix.run.messages import RunLog
 from nanscope.fix.run.probe import Aside, unwatched
 
 TYPE_CHECKING = False
@@ -18,26 +18,22 @@ MOST_LOSSES = 1_000_000
 STEPS_DONE = "the steps that were asked for are done"
 
 
-class Recorder:
-    """Counts what a run does, with the watch on or off."""
+class RunLogger:
+    """Keeps the log of a run, with the watch on or off, and stops the run at its last step."""
 
     def __init__(self, steps_after: int, last_step: int | None, stop_at_error: bool) -> None:
         self.steps_after = steps_after
         self.last_step = last_step  # stop when so many are done
         self.stop_at_error = stop_at_error
-        self.losses: list[float | None] = []
-        self.loss_steps: list[int] = []  # steps that were done before each
-        self.steps = 0
-        self.without_gradient: list[int] = []  # steps whose gradients were all zero
-        self.losses_at_error: int | None = None
-        self.step_of_error: int | None = None
-        self.reached_limit = False
+        self.log = RunLog()
         self.adapter: ModuleType | None = None
         self._has_optimizer = False
 
     def attach(self, torch: ModuleType, adapter: ModuleType) -> None:
         self.adapter = adapter
-        run = _core.Around(adapter.run_backward, before=self._backward, after=self._ran)
+        run = _core.Around(
+            adapter.run_backward, before=self._before_backward, after=self._after_backward
+        )
         torch.autograd._engine_run_backward = run
         torch.autograd.graph._engine_run_backward = run
         from torch.optim import optimizer as optim
@@ -45,22 +41,24 @@ class Recorder:
         optim.register_optimizer_step_pre_hook(self._before_step)
         optim.register_optimizer_step_post_hook(self._after_step)
 
-    def error(self) -> None:
-        """The watch has found the first error."""
-        if self.losses_at_error is not None:
+    def note_error(self) -> None:
+        """Notes where the watch has found an error, the first time."""
+        log = self.log
+        if log.losses_at_error is not None:
             return
-        self.losses_at_error = len(self.losses)
-        self.step_of_error = self.steps
+        log.losses_at_error = len(log.losses)
+        log.step_of_error = log.steps
         if not self.stop_at_error:
-            self.last_step = self.steps + 1 + self.steps_after
+            self.last_step = log.steps + 1 + self.steps_after
             self.adapter.watch(False)
             _silence()
 
-    # ---------------------------------------------------------------- what torch tells
-    def _backward(self, roots=(), *_: object) -> None:
-        if len(self.losses) < MOST_LOSSES and not Aside.now:
-            self.loss_steps.append(self.steps)
-            self.losses.append(self._value(roots))
+    # ---------------------------------------------------------------- hooks of torch
+    def _before_backward(self, roots=(), *_: object) -> None:
+        log = self.log
+        if len(log.losses) < MOST_LOSSES and not Aside.now:
+            log.loss_steps.append(log.steps)
+            log.losses.append(self._value(roots))
 
     def _value(self, roots) -> float | None:
         try:
@@ -69,15 +67,16 @@ class Recorder:
         except Exception:
             return None  # complex, on its way through a transform
 
-    def _ran(self, result: object) -> object:
+    def _after_backward(self, result: object) -> object:
         if not self._has_optimizer and not Aside.now:
-            self.steps += 1
+            self.log.steps += 1
             self._stop_if_done()
         return result
 
     def _before_step(self, optimizer, *_: object) -> None:
+        log = self.log
         if not self._has_optimizer:
-            self._has_optimizer, self.steps = True, 0
+            self._has_optimizer, log.steps = True, 0
         with unwatched(self.adapter):
             gradients = [
                 p.grad
@@ -86,36 +85,20 @@ class Recorder:
                 if p.grad is not None and p.grad.layout == sys.modules["torch"].strided
             ]
             if gradients and not any(bool(g.count_nonzero()) for g in gradients):
-                self.without_gradient.append(self.steps)
+                log.without_gradient.append(log.steps)
 
     def _after_step(self, *_: object) -> None:
-        self.steps += 1
+        self.log.steps += 1
         self._stop_if_done()
 
     def _stop_if_done(self) -> None:
-        if self.last_step is not None and self.steps >= self.last_step:
-            self.reached_limit = True
+        if self.last_step is not None and self.log.steps >= self.last_step:
+            self.log.reached_limit = True
             raise Stop(STEPS_DONE)
-
-    def told(self) -> dict:
-        return {
-            "losses": [_plain(loss) for loss in self.losses],
-            "loss_steps": self.loss_steps,
-            "steps": self.steps,
-            "has_optimizer": self._has_optimizer,
-            "without_gradient": self.without_gradient,
-            "losses_at_error": self.losses_at_error,
-            "step_of_error": self.step_of_error,
-            "reached_limit": self.reached_limit,
-        }
-
-
-def _plain(loss: float | None) -> float | str | None:
-    return loss if loss is None or math.isfinite(loss) else str(loss)
 
 
 def _silence() -> None:
-    """What a program says after its first NaN is of no use to anybody."""
+    """Throws away what the program prints after its first NaN: it is of no use to anybody."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
