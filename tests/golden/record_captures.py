@@ -14,19 +14,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CASES = """
-    a_dataset_row_with_an_empty_answer acos_of_1_0000002_from_float32_rounding
-    adam_with_eps_0_and_an_embedding aggregation_buffer_allocated_with_empty_rows_without
-    angular_softmax_layer_whose_weight_was_left beam_search_everything_banned
-    clamp_1_1_before_acos_repairs_forward class_balanced_loss_empty_class classic_where_nan_then_log
-    clip_grad_norm_turns_one_inf_gradient ctc_target_longer_than_the_input_sequence
-    f_normalize_style_eps_1e_12_is fp16_mean_the_element_count_itself_overflows
-    generalised_mean_pooling_x_pow_p_mean graphsage_mean_aggregation_with_an_isolated_node
-    layernorm_of_a_zero_row_with_eps linear_regression_on_unscaled_inputs_diverges_with
-    log_0_repaired_by_nan_to_num logsumexp_of_all_inf_forward_inf_backward
-    missing_values_nan_in_the_middle_of naive_softmax_without_max_subtraction
-    norm_spelled_as_pow_2_sum_pow residual_addition_overflows_fp16_although_both_summands
-    torch_hypot_atan2_at_the_origin torch_where_x_0_sqrt_x_x variance_as_e_x_2_e_x
-    wgan_gp_gradient_penalty_sqrt_of_a
+    acos_above_one_by_rounding adam_without_eps_untouched_embedding all_labels_ignored
+    angular_softmax_zero_weight beam_search_everything_banned clamp_before_acos_backward
+    class_balanced_loss_empty_class classic_where_nan_then_log clip_grad_norm_spreads_inf
+    ctc_target_longer_than_input empty_buffer_rows_never_written fp16_mean_count_overflows
+    generalised_mean_pooling_dead_channel graphsage_mean_isolated_node hypot_atan2_at_origin
+    layernorm_zero_row_fp16_eps linear_regression_diverges log_of_zero_nan_to_num_backward
+    logsumexp_of_minus_inf_backward missing_values_in_training_table naive_softmax_overflows
+    norm_by_powers_of_zero_vector normalize_eps_is_zero_in_fp16 residual_addition_overflows_fp16
+    variance_by_cancellation wgan_gradient_penalty_sqrt_of_zero where_sqrt_of_negative
 """.split()
 
 # Larger programs, whose first proposal is compared (tests/fix/test_golden_diffs.py).
