@@ -116,7 +116,7 @@ class Recorder {
   void correspond_elements() {
     facts.per_element = record.reads.empty();  // nothing bad went in: every bad element is its own
     if (record.nonfinite_scalar || !bad_output_ || record.reads.empty()) return;
-    const bool rows = !hook_.pointwise && is_row_by_row(hook_.info.name);
+    const bool rows = !hook_.pointwise && has(hook_.flags, OpFlags::kRowByRow);
     if (!hook_.pointwise && !rows) return;
     first_bad_output_ = kind_map_of(OwnedView(*bad_output_).view());
     for (std::size_t i = 0; i < input_kinds_.size(); ++i) {
@@ -262,9 +262,8 @@ class Recorder {
   // Infinite where nobody knows.
   double largest_dividend() const {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
-    const std::string_view op = hook_.info.name;
-    if (op.starts_with("aten::reciprocal")) return 1;
-    if (!op.starts_with("aten::div")) return kUnknown;
+    if (has(hook_.flags, OpFlags::kDividesOne)) return 1;
+    if (!has(hook_.flags, OpFlags::kDividesByOther)) return kUnknown;
     double largest = 0;
     each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
       const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();

@@ -10,6 +10,7 @@
 
 #include "adapters/torch/hit/saved.h"
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/operands.h"
 #include "adapters/torch/program/nodes.h"
 
@@ -29,28 +30,6 @@ constexpr std::int64_t kLargestLookedAt = 4 << 20;  // elements of a kept activa
 std::string forward_name(const Node& node) {
   const std::string name = node.name();
   return name.substr(0, name.find("Backward"));
-}
-
-// Passes its input on: neither a value nor an element is changed, only where it lies.
-bool only_moves(const std::string& forward) {
-  static const std::unordered_set<std::string> names = {
-      "View",    "UnsafeView", "ReshapeAlias", "Expand", "Transpose", "T",       "Permute",
-      "Squeeze", "Unsqueeze",  "Slice",        "Select", "AsStrided", "Alias",   "Split",
-      "Unbind",  "Narrow",     "Unfold",       "Index",  "Gather",    "Diagonal"};
-  return names.contains(forward);
-}
-
-bool copies(const std::string& forward) {
-  return forward == "ToCopy" || forward == "Clone" || forward == "Copy";
-}
-
-bool is_elementwise(const std::string& forward) {
-  static const std::unordered_set<std::string> names = {
-      "Add",        "Sub",      "Rsub",     "Mul",   "Div", "Pow",        "Exp",    "Log",
-      "Sigmoid",    "Tanh",     "Relu",     "Clamp", "Neg", "Abs",        "Sqrt",   "Sin",
-      "Cos",        "Where",    "Expm1",    "Log1P", "Sgn", "MaskedFill", "Square", "Rsqrt",
-      "Reciprocal", "ClampMin", "ClampMax", "Log2",  "Exp2"};
-  return names.contains(forward);
 }
 
 struct Visit {
@@ -103,6 +82,7 @@ std::optional<double> largest_in(const at::Tensor& tensor, double least_share) {
 
 void describe_maker(const Visit& visit, const std::string& forward, Facts& facts) {
   const Saved saved = saved_by(visit.node);
+  const bool is_elementwise = has(flags_of_node(forward), OpFlags::kElementwise);
   Maker maker;
   maker.node = visit.node->name();
   maker.links_back = visit.links_back;
@@ -110,7 +90,7 @@ void describe_maker(const Visit& visit, const std::string& forward, Facts& facts
   Facts::MadeAt made_at{site_of(*visit.node), {}};
   for (const auto& [name, tensor] : saved.tensors) {
     if (tensor.numel() > kLargestLookedAt) continue;
-    const bool aligned = visit.aligned && (name == "result" || is_elementwise(forward));
+    const bool aligned = visit.aligned && (name == "result" || is_elementwise);
     maker.tensors.push_back(describe_saved(name, tensor, facts.finding, aligned));
     made_at.arguments.push_back({name, -1, true});
   }
@@ -132,11 +112,13 @@ void describe_makers(const MakerWalk& walk, Facts& facts) {
     queue.pop_front();
     if (!seen.insert(visit.node.get()).second) continue;
     const std::string forward = forward_name(*visit.node);
-    const bool passes = only_moves(forward) || copies(forward);
+    const OpFlags flags = flags_of_node(forward);
+    const bool copies = has(flags, OpFlags::kCopies);
+    const bool passes = has(flags, OpFlags::kOnlyMoves) || copies;
     if (!passes) describe_maker(visit, forward, facts);
     const int links_back = visit.links_back + (passes ? 0 : 1);
     if (links_back > kFurthest) continue;
-    const bool aligned = visit.aligned && (copies(forward) || is_elementwise(forward));
+    const bool aligned = visit.aligned && (copies || has(flags, OpFlags::kElementwise));
     for (const torch::autograd::Edge& edge : visit.node->next_edges()) {
       if (edge.function)
         queue.push_back({edge.function, links_back, aligned, passes ? visit.makes : ""});
@@ -148,7 +130,8 @@ void describe_unwatched_maker(const at::Tensor& tensor, Facts& facts) {
   Node* const last = torch::autograd::impl::grad_fn_unsafe(tensor);
   if (last == nullptr) return;
   NodePtr node = NodePtr::reclaim_copy(last);
-  while (node && only_moves(forward_name(*node))) {  // of data, or of what was computed
+  // Of data, or of what was computed.
+  while (node && has(flags_of_node(forward_name(*node)), OpFlags::kOnlyMoves)) {
     const auto& edges = node->next_edges();
     node = edges.empty() ? NodePtr() : edges[0].function;
   }
@@ -169,8 +152,7 @@ std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::si
     queue.pop_front();
     if (!seen.insert(node.get()).second) continue;
     for (const auto& [name, tensor] : saved_by(node).tensors) {
-      // What went through the layer, not its weights, masks or normalised statistics.
-      if (name != "self" && name != "mat1" && name != "input" && name != "result") continue;
+      if (!is_kept_activation(name)) continue;
       if (tensor.requires_grad() && tensor.is_leaf()) continue;
       const std::optional<double> largest = largest_in(tensor, walk.least_share);
       if (largest && largest != last)

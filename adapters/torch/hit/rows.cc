@@ -1,7 +1,6 @@
 #include "adapters/torch/hit/rows.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -18,20 +17,11 @@ std::vector<bool> along(const std::vector<std::int64_t>& dims, std::size_t rank)
 
 }  // namespace
 
-bool is_row_by_row(const std::string& name) {
-  static const std::unordered_set<std::string> names = {
-      "aten::_softmax", "aten::_log_softmax", "aten::sum",
-      "aten::mean",     "aten::prod",         "aten::logsumexp",
-      "aten::var",      "aten::std",          "aten::linalg_vector_norm",
-      "aten::norm",     "aten::cumsum",       "aten::cumprod"};
-  return names.contains(name);
-}
-
 std::optional<Statistics> statistics_of_row(const Hook& hook, const Call& call,
                                             const OwnedView& operand, const Finding& finding) {
   const std::vector<Index>& failing = finding.origin.indices;
   const auto dims = dims_of(hook, call);
-  if (!is_row_by_row(hook.info.name) || !dims || failing.empty() || operand.data == nullptr)
+  if (!has(hook.flags, OpFlags::kRowByRow) || !dims || failing.empty() || operand.data == nullptr)
     return std::nullopt;
   const std::size_t rank = operand.sizes.size();
   const std::vector<bool> runs = along(*dims, rank);

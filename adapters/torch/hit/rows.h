@@ -14,7 +14,5 @@ namespace nanscope::torch_adapter {
 [[nodiscard]] std::optional<Statistics> statistics_of_row(const Hook& hook, const Call& call,
                                                           const OwnedView& operand,
                                                           const Finding& finding);
-// Ops whose output element depends on one row of their first input.
-[[nodiscard]] bool is_row_by_row(const std::string& name);
 
 }  // namespace nanscope::torch_adapter

@@ -118,8 +118,7 @@ class Again {
   // The few arguments that say how a result is stored.
   static std::optional<c10::IValue> by_default(const std::string& name, bool to_float64) {
     if (name == "dtype") return c10::IValue(to_float64 ? at::kDouble : at::kFloat);
-    if (name == "layout" || name == "device" || name == "pin_memory" || name == "memory_format")
-      return c10::IValue();
+    if (says_how_stored(name)) return c10::IValue();
     return std::nullopt;
   }
 

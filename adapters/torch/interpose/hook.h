@@ -13,6 +13,7 @@
 
 #include "adapters/torch/interpose/signature.h"
 #include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/scan_rule.h"
 #include "origin/records.h"
 #include "scan/ceiling.h"
@@ -64,6 +65,7 @@ struct alignas(128) Hook final : c10::OperatorKernel {
   std::vector<std::string> argument_names;
   c10::KernelFunction original;
   std::optional<c10::OperatorHandle> handle;
+  OpFlags flags = OpFlags::kPlain;  // of the op; healthy calls read the members above
 
   Hook(std::string name, const c10::KernelFunction& kernel)
       : info{std::move(name), {}}, original(kernel) {}

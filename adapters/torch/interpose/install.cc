@@ -11,11 +11,11 @@
 #include <atomic>
 #include <cstddef>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "adapters/torch/interpose/hook.h"
 #include "adapters/torch/interpose/private_members.h"
 #include "adapters/torch/ops/ceiling_rule.h"
+#include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/watch/locks.h"
 #include "origin/op_traits.h"
@@ -51,14 +51,6 @@ bool is_write(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
 
-// Namespaces whose ops move no numbers of the program, or are in flight when they return.
-bool is_foreign_plumbing(const std::string& name) {
-  for (const char* prefix : {"prim", "_c10d", "profiler::", "inductor::_reinterpret"}) {
-    if (name.starts_with(prefix)) return true;
-  }
-  return false;
-}
-
 bool has_tensor_result(const c10::FunctionSchema& schema) {
   for (const c10::Argument& result : schema.returns()) {
     if (is_tensor(*result.type()) || is_tensor_list(*result.type())) return true;
@@ -74,41 +66,13 @@ bool is_view(const c10::FunctionSchema& schema) {
   return !schema.returns().empty();
 }
 
-bool destroys_operand(std::string_view name) {
-  static const std::unordered_set<std::string_view> names = {
-      "div_",   "sqrt_",       "log_",     "log2_", "log10_", "log1p_", "pow_",
-      "rsqrt_", "reciprocal_", "addcdiv_", "exp_",  "exp2_",  "expm1_", "acos_",
-      "asin_",  "acosh_",      "atanh_",   "tan_",  "logit_", "xlogy_"};
-  return names.contains(name);
-}
-
-bool adds_guard(std::string_view name) {
-  static const std::unordered_set<std::string_view> names = {
-      "add", "add_", "clamp", "clamp_", "clamp_min", "clamp_min_", "maximum"};
-  return names.contains(name);
-}
-
-bool writes_partly(std::string_view name) {
-  static const std::unordered_set<std::string_view> names = {
-      "index_put_",   "_index_put_impl_", "scatter_", "index_copy_",    "index_fill_",
-      "masked_fill_", "masked_scatter_",  "put_",     "fill_diagonal_", "tril_",
-      "triu_"};
-  return names.contains(name);
-}
-
-// ones_like, new_zeros: the argument gives a shape and a type; its values are not read.
-bool reads_shape_only(std::string_view name) {
-  return name.ends_with("_like") || name.starts_with("new_");
-}
-
 c10::SmallVector<ArgumentInfo, 8> describe_arguments(const c10::FunctionSchema& schema,
                                                      bool overwrites, bool shape_only) {
   c10::SmallVector<ArgumentInfo, 8> arguments;
   for (const c10::Argument& argument : schema.arguments()) {
     ArgumentInfo info;
     info.written = is_write(argument);
-    info.hidden_write =
-        !info.written && (argument.name() == "running_mean" || argument.name() == "running_var");
+    info.hidden_write = !info.written && is_hidden_write(argument.name());
     info.read = !shape_only && !(info.written && (argument.kwarg_only() || overwrites));
     arguments.push_back(info);
   }
@@ -180,21 +144,15 @@ void* choose_trampoline(Hook& hook, const c10::impl::OperatorEntry& entry,
 
 // Whether this op is worth a wrapper at all.
 bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& entry,
-                const c10::FunctionSchema& schema, ScanRule rule) {
+                const c10::FunctionSchema& schema, ScanRule rule, OpFlags flags) {
   const bool aten = name.name.starts_with("aten::");
-  if (!aten && is_foreign_plumbing(name.name)) return false;
+  if (!aten && is_plumbing(name.name)) return false;
   if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts || rule == ScanRule::kBorrows)
     return true;
   for (const at::Tag tag : entry.getTags()) {
     if (tag == at::Tag::inplace_view) return false;
   }
-  // On the CPU each list op is a loop over the ops of single tensors, which are watched.
-  if (name.name.starts_with("aten::_foreach_")) return false;
-  for (const char* prefix :
-       {"aten::is_", "aten::equal", "aten::record_stream", "aten::_pin_memory", "aten::_assert",
-        "aten::_test", "aten::_copy_from", "aten::_sobol", "aten::_make_per_"}) {
-    if (name.name.starts_with(prefix)) return false;
-  }
+  if (aten && has(flags, OpFlags::kUnwatched)) return false;
   if (is_view(schema)) return false;
   if (has_tensor_result(schema)) return true;
   for (const c10::Argument& argument : schema.arguments()) {
@@ -230,23 +188,24 @@ void learn(Hook& hook, const std::string& base, const std::string& overload, boo
   hook.info.traits = aten ? traits_of(base) : OpTraits{};
   hook.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
   hook.transparent = !aten;
-  hook.collective = hook.info.name.starts_with("c10d::");
-  hook.rows_alike = aten && base == "_softmax" && hook.rule == ScanRule::kBounded;
-  hook.destroys = aten && destroys_operand(base);
-  hook.partial_write = aten && writes_partly(base);
-  hook.adds_guard = aten && adds_guard(base);
-  hook.looks_aside = hook.adds_guard || (aten && base == "_amp_update_scale_");
-  hook.arguments =
-      describe_arguments(schema, hook.info.traits.overwrites, aten && reads_shape_only(base));
+  hook.collective = is_collective(hook.info.name);
+  hook.flags = aten ? known_op(base).flags : OpFlags::kPlain;
+  hook.rows_alike = has(hook.flags, OpFlags::kRowsAlike) && hook.rule == ScanRule::kBounded;
+  hook.destroys = has(hook.flags, OpFlags::kDestroys);
+  hook.partial_write = has(hook.flags, OpFlags::kWritesPartly);
+  hook.adds_guard = has(hook.flags, OpFlags::kAddsGuard);
+  hook.looks_aside = hook.adds_guard || has(hook.flags, OpFlags::kUpdatesScale);
+  hook.pointwise = has(hook.flags, OpFlags::kPointwise);
+  hook.arguments = describe_arguments(schema, hook.info.traits.overwrites,
+                                      has(hook.flags, OpFlags::kReadsShapeOnly));
   for (const at::Tag tag : entry.getTags()) {
     hook.pointwise |= tag == at::Tag::pointwise;
     hook.random |= tag == at::Tag::nondeterministic_seeded;
   }
   for (const c10::Argument& argument : schema.arguments()) {
     hook.argument_names.push_back(argument.name());
-    hook.random |= argument.name() == "generator" || argument.name() == "dropout_p";
+    hook.random |= draws_random(argument.name());
   }
-  hook.pointwise |= aten && (base == "_to_copy" || base == "copy_" || base == "clone");
   for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
     ArgumentInfo& argument = hook.arguments[i];
     argument.kind = boxed_kind(schema.arguments()[i]);
@@ -305,7 +264,7 @@ bool wrap(const c10::OperatorName& name) {
   const c10::FunctionSchema& schema = handle->schema();
   const std::string base = name.name.substr(name.name.find("::") + 2);
   const ScanRule rule = aten ? scan_rule_of(base, name.overload_name) : ScanRule::kScan;
-  if (!is_watched(name, entry, schema, rule)) return false;
+  if (!is_watched(name, entry, schema, rule, known_op(base).flags)) return false;
   bool wrapped = false;
   for (const DispatchKey key : kOtherLayouts) {
     if (aten && entry.hasKernelForDispatchKey(key)) wrapped |= wrap_at(*handle, key);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/operands.h"
 #include "adapters/torch/ops/scan_rule.h"
 
@@ -261,23 +261,6 @@ const std::unordered_map<std::string_view, Known>& rules() {
   return all;
 }
 
-// Of these only the first argument's values come out; others are indices or masks.
-bool takes_from_first(std::string_view name) {
-  static const std::unordered_set<std::string_view> names = {
-      "index",         "index_select", "gather",       "take",       "embedding",
-      "masked_select", "clone",        "_unsafe_view", "contiguous", "_reshape_copy"};
-  return names.contains(name);
-}
-
-bool is_listed(std::string_view overloads, std::string_view overload) {
-  for (;;) {
-    const std::size_t end = overloads.find(' ');
-    if (overloads.substr(0, end) == overload) return true;
-    if (end == std::string_view::npos) return false;
-    overloads.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace
 
 CeilingRule ceiling_rule_of(std::string_view name, std::string_view overload) noexcept {
@@ -285,7 +268,8 @@ CeilingRule ceiling_rule_of(std::string_view name, std::string_view overload) no
   if (found != rules().end())
     return is_listed(found->second.overloads, overload) ? found->second.rule : nullptr;
   const ScanRule rule = scan_rule_of(name, overload);
-  if (rule == ScanRule::kPasses) return takes_from_first(name) ? first : largest;
+  if (rule == ScanRule::kPasses)
+    return has(known_op(name).flags, OpFlags::kTakesFromFirst) ? first : largest;
   return rule == ScanRule::kBounded ? largest : nullptr;
 }
 

@@ -62,7 +62,7 @@ void watch_guard(const Hook& hook, const Call& call) {
     if (is_number(tensor)) numbers.push_back(number_in(tensor));
   });
   for (const NumberArgument& number : numbers_of(hook, call))
-    if (hook.argument_names[number.argument] != "alpha") numbers.push_back(number.value);
+    if (!is_factor(hook.argument_names[number.argument])) numbers.push_back(number.value);
   for (const double number : numbers) {
     const double size = std::fabs(number);
     if (size > 0 && size <= vanishing_below(type))

@@ -30,7 +30,7 @@ void keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument, int 
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   const ByteRange range = range_of(impl);
   const std::size_t size = range.hi - range.lo;
-  const bool update = hook.info.name == "aten::addcdiv_";
+  const bool update = has(hook.flags, OpFlags::kUpdatesWeights);
   const std::size_t most = update ? kMostOfUpdate : kMostOfOperand;
   const bool scattered = size > 2 * impl.numel() * impl.itemsize();
   if (size > (scattered ? kMostScattered : most)) return;
