@@ -78,7 +78,7 @@ void Judge::step_ended(std::span<const Held> bad_state, const Place& place) {
   Session(*this)->step_ended(bad_state, place);
 }
 
-void Judge::value_registered(const TensorState& value, Target target, const std::string& name,
+void Judge::value_registered(const TensorState& value, Target target, const TargetName& name,
                              const Place& place) {
   Session(*this)->value_registered(value, target, name, place);
 }

@@ -47,7 +47,7 @@ struct Verdict {
   std::vector<EventView> chain;  // origin first, harm last; at most 16
   bool chain_truncated = false;
   Place place;       // where it did harm
-  std::string name;  // of the parameter or buffer
+  TargetName name;   // of the parameter or buffer
   std::string text;  // the exception's words
 };
 
@@ -62,7 +62,7 @@ struct Note {
 // A tensor the program still holds when it ends.
 struct Held {
   TensorState state;
-  std::string name;
+  TargetName name;
 };
 
 struct Ending {
@@ -122,7 +122,7 @@ class Judge {
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
   void step_ended(std::span<const Held> bad_state, const Place& place);
   // A parameter or buffer of a module was set to this value.
-  void value_registered(const TensorState& value, Target target, const std::string& name,
+  void value_registered(const TensorState& value, Target target, const TargetName& name,
                         const Place& place);
   void gradients_dropped(std::span<const TensorId> gradients);            // zero_grad, grad = None
   void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update

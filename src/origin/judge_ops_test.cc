@@ -50,7 +50,7 @@ TEST(JudgeOps, NanFromBornInfBlamesTheInf) {
   Leaf w = p.parameter();
   p.inplace("add_", w.data, {nan}, kNan, {.line = 7}, Target::kParameter, "w");
   EXPECT_EQ(p.verdict(), "exp:5 by parameter");
-  EXPECT_EQ(p.reported[0].name, "w");
+  EXPECT_EQ(p.reported[0].name.text, "w");
   ASSERT_EQ(p.reported[0].chain.size(), 3u);
   EXPECT_EQ(Program::short_name(p.reported[0].chain[0]), "exp:5");
   EXPECT_EQ(Program::short_name(p.reported[0].chain[1]), "sub:6");

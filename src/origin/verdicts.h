@@ -14,9 +14,9 @@ struct HarmDone {
   HarmKind kind = HarmKind::kGradient;
   std::vector<EventId> events;  // of the values that did harm
   Place place;
-  std::string name;
-  std::string text;
-  std::optional<Kinds> seen;  // what the value holds now, where that is known
+  TargetName name = {};
+  std::string text = {};
+  std::optional<Kinds> seen = {};  // what the value holds now, where that is known
 };
 
 class Verdicts {
