@@ -105,11 +105,6 @@ void Judge::forked() { Session(*this)->forked(); }
 void Judge::begin_anew() { Session(*this)->begin_anew(); }
 void Judge::take_over(const Past& past) { Session(*this)->take_over(past); }
 
-std::vector<Verdict> Judge::errors() const {
-  const std::lock_guard<std::mutex> lock(lock_);
-  return state_->verdicts.list();
-}
-
 std::vector<Note> Judge::notes() const {
   const std::lock_guard<std::mutex> lock(lock_);
   std::vector<Note> notes = state_->notes.list();

@@ -26,8 +26,7 @@ struct EventView {
   Kinds kinds;
   Place place;
   std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
-  bool cleaned = false;
-  bool discarded = false;  // replaced on purpose
+  bool discarded = false;                   // replaced on purpose
 
   [[nodiscard]] Role role() const;  // in a chain
   // Data, where nothing was computed; else the phase of the call.
@@ -39,8 +38,7 @@ struct Verdict {
   HarmKind harm = HarmKind::kGradient;
   bool harmless = false;  // strict: a birth is an error, whatever it does
   EventView origin;
-  bool misuse = false;            // an intended NaN, carried on by this op
-  std::vector<EventView> others;  // further origins on the way, best first, at most 7
+  bool misuse = false;  // an intended NaN, carried on by this op
   // What the origin made it from and is not to blame: the mask of a fully masked row, the
   // intended NaN that was misused. At most 4.
   std::vector<EventView> evidence;
@@ -142,7 +140,6 @@ class Judge {
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
 
   // ---- afterwards
-  [[nodiscard]] std::vector<Verdict> errors() const;
   [[nodiscard]] std::vector<Note> notes() const;
   [[nodiscard]] std::int64_t steps()
       const;  // optimizer steps; without an optimizer, backward calls

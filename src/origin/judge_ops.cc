@@ -173,9 +173,6 @@ void Call::cleaned() {
     }
   }
   if (record_.writes.empty()) return;
-  for (const EventId id : parents_) {
-    if (Event* event = state_.events.find(id)) event->cleaned = true;
-  }
   state_.fate(parents_, Fate::kCleaned);
   if (traits_.absorbs && !traits_.deliberate) absorbed();
 }
