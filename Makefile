@@ -4,14 +4,14 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow test-release bench bench-long lint sanitize fuzz clean
+.PHONY: help setup build demo test test-slow test-release bench bench-long lint sanitize sanitize-threads fuzz clean
 
 python := .venv/bin/python
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 60
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## system packages, .venv with torch 2.13 and the pinned Python packages
 	@scripts/setup.sh
@@ -51,10 +51,15 @@ bench-long: build ## 100,000 steps, 10 million ops: is it flat?
 lint: build ## clang-format, clang-tidy, ruff, the include rule
 	@scripts/lint.sh
 
-sanitize: setup ## the core and its unit tests under ASan and UBSan
+sanitize: setup sanitize-threads ## the core and its unit tests under ASan and UBSan
 	@[ -e build/sanitize/build.ninja ] || cmake --preset sanitize
 	@flock build/.sanitize.lock cmake --build --preset sanitize
 	build/sanitize/nanscope_tests --gtest_brief=1
+
+sanitize-threads: setup ## the judge and the ledger, driven by threads, under TSan
+	@[ -e build/thread-sanitize/build.ninja ] || cmake --preset thread-sanitize
+	@flock build/.thread-sanitize.lock cmake --build --preset thread-sanitize
+	build/thread-sanitize/nanscope_thread_tests --gtest_brief=1
 
 fuzz: setup ## every fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -1,4 +1,4 @@
-# nanscope_tests: every *_test.cc beside the code. scan_bench: every bench/*_bench.cc.
+# nanscope_tests: every *_test.cc beside the code. nanscope_thread_tests: every *_threads_test.cc. scan_bench: every bench/*_bench.cc.
 find_debian_package(GTest libgmock-dev)
 find_debian_package(benchmark libbenchmark-dev)
 enable_testing()
@@ -15,6 +15,19 @@ if(test_sources AND TARGET nanscope_core)
   target_precompile_headers(nanscope_tests PRIVATE
     <string> <vector> <optional> <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h>)
   add_test(NAME nanscope_tests COMMAND nanscope_tests)
+endif()
+
+# What threads share, and its tests with threads, alone and quick to build: for ThreadSanitizer.
+file(GLOB thread_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/src/watch/*.cc" "${PROJECT_SOURCE_DIR}/src/origin/*.cc")
+set(thread_tests "${thread_sources}")
+list(FILTER thread_sources EXCLUDE REGEX "_test\\.cc$")
+list(FILTER thread_tests INCLUDE REGEX "_threads_test\\.cc$")
+if(thread_tests)
+  add_executable(nanscope_thread_tests EXCLUDE_FROM_ALL ${thread_sources} ${thread_tests})
+  target_include_directories(nanscope_thread_tests PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_compile_options(nanscope_thread_tests PRIVATE ${warnings})
+  target_link_libraries(nanscope_thread_tests PRIVATE GTest::gtest_main)
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*_bench.cc")

@@ -11,15 +11,14 @@
 namespace nanscope {
 
 enum class ErrorCode {
-  kBadUsage,     // the command line or an argument makes no sense
-  kNotFound,     // a file or a name does not exist
-  kExists,       // would overwrite something
-  kIo,           // the system refused: full disk, permissions, a vanished folder
-  kForeign,      // not a file of ours
-  kNewer,        // a file of a newer nanscope
-  kDamaged,      // ours, but the bytes are not what was written
-  kUnsupported,  // this Python, torch, platform or dtype is not watched
-  kInternal,     // a fault of nanscope's own
+  kBadUsage,  // the command line or an argument makes no sense
+  kNotFound,  // a file or a name does not exist
+  kExists,    // would overwrite something
+  kIo,        // the system refused: full disk, permissions, a vanished folder
+  kForeign,   // not a file of ours
+  kNewer,     // a file of a newer nanscope
+  kDamaged,   // ours, but the bytes are not what was written
+  kInternal,  // a fault of nanscope's own
 };
 
 struct Error {

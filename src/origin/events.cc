@@ -13,7 +13,6 @@ EventView Event::view() const {
   view.kinds = kinds;
   view.place = place;
   view.facts = source ? source->view.facts : nullptr;
-  view.cleaned = cleaned;
   return view;
 }
 

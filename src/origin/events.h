@@ -25,7 +25,6 @@ struct Event {
   bool known = false;            // it, or something computed from it, was tested or replaced
   bool repaired = false;         // it, or something computed from it, was replaced on purpose
   bool replaced = false;         // this very value was replaced on purpose
-  bool cleaned = false;          // bad in, finite out, whatever the reason
   bool used = false;             // an event was computed from it
   bool released = false;         // nothing refers to it any more: origins and facts are gone
   std::vector<EventId> parents;  // at most kMostParents
@@ -39,8 +38,6 @@ struct Event {
 
 class Events {
  public:
-  using Ids = std::span<const EventId>;
-
   [[nodiscard]] EventId next_id() const { return next_; }
   Event& add(Event event);  // its id must be next_id()
   [[nodiscard]] Event* find(EventId id);

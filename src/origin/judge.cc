@@ -78,7 +78,7 @@ void Judge::step_ended(std::span<const Held> bad_state, const Place& place) {
   Session(*this)->step_ended(bad_state, place);
 }
 
-void Judge::value_registered(const TensorState& value, Target target, const std::string& name,
+void Judge::value_registered(const TensorState& value, Target target, const TargetName& name,
                              const Place& place) {
   Session(*this)->value_registered(value, target, name, place);
 }
@@ -104,11 +104,6 @@ void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }
 void Judge::forked() { Session(*this)->forked(); }
 void Judge::begin_anew() { Session(*this)->begin_anew(); }
 void Judge::take_over(const Past& past) { Session(*this)->take_over(past); }
-
-std::vector<Verdict> Judge::errors() const {
-  const std::lock_guard<std::mutex> lock(lock_);
-  return state_->verdicts.list();
-}
 
 std::vector<Note> Judge::notes() const {
   const std::lock_guard<std::mutex> lock(lock_);

@@ -26,8 +26,7 @@ struct EventView {
   Kinds kinds;
   Place place;
   std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
-  bool cleaned = false;
-  bool discarded = false;  // replaced on purpose
+  bool discarded = false;                   // replaced on purpose
 
   [[nodiscard]] Role role() const;  // in a chain
   // Data, where nothing was computed; else the phase of the call.
@@ -39,15 +38,14 @@ struct Verdict {
   HarmKind harm = HarmKind::kGradient;
   bool harmless = false;  // strict: a birth is an error, whatever it does
   EventView origin;
-  bool misuse = false;            // an intended NaN, carried on by this op
-  std::vector<EventView> others;  // further origins on the way, best first, at most 7
+  bool misuse = false;  // an intended NaN, carried on by this op
   // What the origin made it from and is not to blame: the mask of a fully masked row, the
   // intended NaN that was misused. At most 4.
   std::vector<EventView> evidence;
   std::vector<EventView> chain;  // origin first, harm last; at most 16
   bool chain_truncated = false;
   Place place;       // where it did harm
-  std::string name;  // of the parameter or buffer
+  TargetName name;   // of the parameter or buffer
   std::string text;  // the exception's words
 };
 
@@ -62,7 +60,7 @@ struct Note {
 // A tensor the program still holds when it ends.
 struct Held {
   TensorState state;
-  std::string name;
+  TargetName name;
 };
 
 struct Ending {
@@ -122,7 +120,7 @@ class Judge {
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
   void step_ended(std::span<const Held> bad_state, const Place& place);
   // A parameter or buffer of a module was set to this value.
-  void value_registered(const TensorState& value, Target target, const std::string& name,
+  void value_registered(const TensorState& value, Target target, const TargetName& name,
                         const Place& place);
   void gradients_dropped(std::span<const TensorId> gradients);            // zero_grad, grad = None
   void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
@@ -142,7 +140,6 @@ class Judge {
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
 
   // ---- afterwards
-  [[nodiscard]] std::vector<Verdict> errors() const;
   [[nodiscard]] std::vector<Note> notes() const;
   [[nodiscard]] std::int64_t steps()
       const;  // optimizer steps; without an optimizer, backward calls

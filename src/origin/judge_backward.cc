@@ -141,7 +141,7 @@ void Judge::State::backward_raised(RootId id, bool about_nan, const std::string&
   Root* root = find_root(id);
   if (root == nullptr) return;
   root->open = false;
-  HarmDone harm{HarmKind::kException, root->events, root->place, "", text, std::nullopt};
+  HarmDone harm{HarmKind::kException, root->events, root->place, {}, text};
   for (EventId at = events.next_id(); at-- > root->first_event;) {
     const Event* event = events.find(at);
     if (event == nullptr || event->place.phase != Phase::kBackward) continue;

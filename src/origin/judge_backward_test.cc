@@ -39,7 +39,7 @@ TEST(JudgeBackward, WhereGradientLeakBlamesTheInfiniteSlope) {
   ASSERT_EQ(p.verdict(), "div:4 by gradient");
   EXPECT_EQ(p.reported[0].origin.place.node, "SqrtBackward0");
   EXPECT_EQ(p.reported[0].origin.place.phase, Phase::kBackward);
-  EXPECT_EQ(p.reported[0].name, "w");
+  EXPECT_EQ(p.reported[0].name.text, "w");
   EXPECT_EQ(p.reported[0].place.line, 80u);
 }
 
@@ -197,7 +197,7 @@ TEST(JudgeBackward, HeldGradientNamesTheBackwardCall) {
   p.end();
   ASSERT_EQ(p.verdict(), "div:20 by gradient");
   EXPECT_EQ(p.reported[0].place.line, 33u);
-  EXPECT_EQ(p.reported[0].name, "net.w");
+  EXPECT_EQ(p.reported[0].name.text, "net.w");
 }
 
 TEST(JudgeBackward, GradientOfALeafThatDiedStays) {

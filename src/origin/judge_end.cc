@@ -57,7 +57,7 @@ class End {
 // Bad tensors in the frames an uncaught exception came through.
 void End::exception() {
   if (!ending_.exception) return;
-  HarmDone harm{HarmKind::kException, {}, ending_.place, "", ending_.text, std::nullopt};
+  HarmDone harm{HarmKind::kException, {}, ending_.place, {}, ending_.text};
   for (const TensorState& local : ending_.locals) {
     if (!local.kinds.any()) continue;
     const std::vector<EventId> ids = state_.blame_tensor(local, ending_.place);
@@ -85,7 +85,7 @@ void End::losses() {
     if (handled(root)) {
       state_.close(root, Fate::kHandled);
     } else {
-      state_.verdicts.harm({HarmKind::kLoss, root.events, root.place, "", "", std::nullopt});
+      state_.verdicts.harm({HarmKind::kLoss, root.events, root.place});
     }
   }
 }
@@ -110,7 +110,7 @@ bool End::handled(const Root& root) const {
 }
 
 void End::gradients() {
-  HarmDone harm{HarmKind::kGradient, {}, ending_.place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kGradient, {}, ending_.place};
   held_gradients(harm);
   results_of_grad(harm);
   lost_gradients(harm);
@@ -185,7 +185,7 @@ void End::lost_gradients(HarmDone& harm) {
 
 // No optimizer: the program itself uses what autograd.grad() gave it.
 void End::used_gradients() {
-  HarmDone harm{HarmKind::kGradient, {}, ending_.place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kGradient, {}, ending_.place};
   for (const EventId id : state_.grad_events) {
     const Event* event = state_.events.find(id);
     if (event != nullptr && event->used && !protected_from_harm(*event)) harm.events.push_back(id);
@@ -198,7 +198,7 @@ void End::collapsed() {
     for (const EventId id : root.swallowed) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || event->tested) continue;
-      state_.verdicts.harm({HarmKind::kCollapsed, {id}, root.place, "", "", std::nullopt});
+      state_.verdicts.harm({HarmKind::kCollapsed, {id}, root.place});
     }
   }
 }
@@ -206,7 +206,7 @@ void End::collapsed() {
 void End::guards() {
   if (state_.backwards == 0 && state_.optimizers == 0) return;
   for (const HostRead& read : state_.reads) {
-    HarmDone harm{HarmKind::kGuard, {}, read.place, "", "", std::nullopt};
+    HarmDone harm{HarmKind::kGuard, {}, read.place};
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || event->repaired || event->replaced) continue;
@@ -223,7 +223,7 @@ void End::guards() {
 
 void End::host_reads() {
   for (const HostRead& read : state_.host_reads) {
-    HarmDone harm{HarmKind::kHost, {}, read.place, "", "", std::nullopt};
+    HarmDone harm{HarmKind::kHost, {}, read.place};
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event != nullptr && !protected_from_harm(*event)) harm.events.push_back(id);

@@ -261,7 +261,7 @@ TEST(JudgeForwardOnly, NotInAProgramWithBackward) {
   p.item(x);
   p.healthy_iteration(w);
   p.item(x);
-  p.end(false, {{x.state, "x"}});
+  p.end(false, {{x.state, {"x"}}});
   EXPECT_TRUE(p.clean());
 }
 
@@ -270,10 +270,10 @@ TEST(JudgeForwardOnly, KeptIsHarmNamesFirstThenTheOldest) {
   Tensor old = p.op("sqrt", {p.data()}, kNan, {.line = 1});
   Tensor newer = p.op("log", {p.data()}, kNan, {.line = 2});
   Tensor named = p.op("acos", {p.data()}, kNan, {.line = 3});
-  p.end(false, {{named.state, "named"}, {newer.state, ""}, {old.state, ""}});
+  p.end(false, {{named.state, {"named"}}, {newer.state, {""}}, {old.state, {""}}});
   ASSERT_EQ(p.reported.size(), 3u);
   EXPECT_EQ(p.verdict(0), "acos:3 by kept");
-  EXPECT_EQ(p.reported[0].name, "named");
+  EXPECT_EQ(p.reported[0].name.text, "named");
   EXPECT_EQ(p.verdict(1), "sqrt:1 by kept");
   EXPECT_EQ(p.verdict(2), "log:2 by kept");
 }
@@ -282,7 +282,7 @@ TEST(JudgeForwardOnly, HostReadsComeBeforeKeptValues) {
   Program p;
   Tensor kept = p.op("sqrt", {p.data()}, kNan, {.line = 1});
   p.item(p.op("log", {p.data()}, kNan, {.line = 2}));
-  p.end(false, {{kept.state, "kept"}});
+  p.end(false, {{kept.state, {"kept"}}});
   EXPECT_EQ(p.verdict(0), "log:2 by host");
   EXPECT_EQ(p.verdict(1), "sqrt:1 by kept");
 }
@@ -293,9 +293,9 @@ TEST(JudgeForwardOnly, KnownValuesAreNoHarm) {
   Tensor y = p.op("mul", {x}, kNan, {.line = 2});
   p.op("nansum", {y}, kFinite, {.line = 3});  // excuses y and what it was computed from
   Tensor z = p.op("add", {y}, kNan, {.line = 4});
-  p.end(false, {{x.state, "x"}, {y.state, "y"}});
+  p.end(false, {{x.state, {"x"}}, {y.state, {"y"}}});
   EXPECT_TRUE(p.clean());
-  p.end(false, {{z.state, "z"}});  // but not what is computed from it
+  p.end(false, {{z.state, {"z"}}});  // but not what is computed from it
   EXPECT_EQ(p.verdict(), "div:1 by kept");
 }
 
@@ -304,7 +304,7 @@ TEST(JudgeForwardOnly, LogOfZeroIsANote) {
   Tensor log = p.op("log", {p.data()}, kInf, {.line = 1});
   Tensor sum = p.op("add", {log}, kInf, {.line = 2});
   p.item(sum);
-  p.end(false, {{sum.state, "sum"}});
+  p.end(false, {{sum.state, {"sum"}}});
   EXPECT_TRUE(p.clean());
   EXPECT_EQ(p.notes(), "log:1 not used");
 }
@@ -326,10 +326,11 @@ TEST(JudgeForwardOnly, DeclaredValuesMerelyHeldAreNotes) {
   Tensor missing = p.op("full", {}, kNan, {.line = 1, .constant = true});
   Tensor garbage = p.op("empty", {}, kNan, {.line = 2});
   Tensor mask = p.mask(3);
-  p.end(false, {{missing.state, "missing"}, {garbage.state, "garbage"}, {mask.state, "mask"}});
+  p.end(false,
+        {{missing.state, {"missing"}}, {garbage.state, {"garbage"}}, {mask.state, {"mask"}}});
   EXPECT_TRUE(p.clean());
   Tensor carried = p.op("mean", {missing}, kNan, {.line = 4});
-  p.end(false, {{carried.state, "carried"}});
+  p.end(false, {{carried.state, {"carried"}}});
   EXPECT_EQ(p.verdict(), "full:1 by kept");
 }
 
@@ -342,7 +343,7 @@ TEST(JudgeForwardOnly, ImportedInfCountsWhenItIsReadOrComputedWith) {
 
   Program q;
   Tensor carried = q.op("mul", {q.brought(kInf)}, kInf, {.line = 3});
-  q.end(false, {{carried.state, "carried"}});
+  q.end(false, {{carried.state, {"carried"}}});
   EXPECT_EQ(q.verdict(), "mul:3 by kept");
 }
 
@@ -350,23 +351,23 @@ TEST(JudgeForwardOnly, ImportedInfMerelyHeldOrCleanedDoesNotCount) {
   Program p;
   Tensor held = p.brought(kInf);
   Tensor copy = p.op("clone", {held}, kInf, {.line = 2});
-  p.end(false, {{held.state, "held"}, {copy.state, "copy"}});
+  p.end(false, {{held.state, {"held"}}, {copy.state, {"copy"}}});
   EXPECT_TRUE(p.clean());
 
   Tensor mask = p.brought(kInf);
   Tensor scores = p.op("add", {mask}, kInf, {.line = 3});
   p.op("_softmax", {scores}, kFinite, {.line = 4});
   p.item(mask);
-  p.end(false, {{mask.state, "mask"}, {scores.state, "scores"}});
+  p.end(false, {{mask.state, {"mask"}}, {scores.state, {"scores"}}});
   EXPECT_TRUE(p.clean());
 }
 
 TEST(JudgeForwardOnly, ImportedNanCounts) {
   Program p;
   Tensor nan = p.brought(kNan);
-  p.end(false, {{nan.state, ""}});  // not known to anyone, not named: not looked at
+  p.end(false, {{nan.state, {""}}});  // not known to anyone, not named: not looked at
   EXPECT_TRUE(p.clean());
-  p.end(false, {{nan.state, "nan"}});
+  p.end(false, {{nan.state, {"nan"}}});
   ASSERT_EQ(p.verdict(), "input data:99 by kept");
   EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kImported);
 }
@@ -376,7 +377,7 @@ TEST(JudgeForwardOnly, ATestExcusesTheValueTested) {
   Tensor x = p.op("div", {p.data()}, kNan, {.line = 1});
   p.item(x);
   p.test(x);
-  p.end(false, {{x.state, "x"}});
+  p.end(false, {{x.state, {"x"}}});
   EXPECT_TRUE(p.clean());
 }
 

@@ -22,10 +22,10 @@ TEST(JudgeFork, WhatTheParentHoldsIsNotKeptByTheChild) {
   Program p;
   const Tensor old = p.op("sqrt", {p.data()}, kNan, {.line = 10});
   p.judge.forked();
-  p.end(false, {{old.state, "old"}});
+  p.end(false, {{old.state, {"old"}}});
   EXPECT_TRUE(p.clean());
   const Tensor own = p.op("sqrt", {p.data()}, kNan, {.line = 11});
-  p.end(false, {{old.state, "old"}, {own.state, "own"}});
+  p.end(false, {{old.state, {"old"}}, {own.state, {"own"}}});
   EXPECT_EQ(p.verdict(), "sqrt:11 by kept");
 }
 
@@ -88,7 +88,7 @@ TEST(JudgeTakeOver, AProgramThatTrainedIsOneThatTrains) {
     Program p;
     p.judge.take_over({.backwards = backwards, .steps = 0, .healthy_steps = 0});
     const Tensor metric = p.op("sqrt", {p.data()}, kNan, {.line = 10});
-    p.end(false, {{metric.state, "metric"}});
+    p.end(false, {{metric.state, {"metric"}}});
     EXPECT_EQ(p.clean(), backwards == 1);
   }
 }

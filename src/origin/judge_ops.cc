@@ -111,7 +111,7 @@ void Call::raised(const std::string& text) {
   if (!traits_.validates) return;
   find_parents();
   if (parents_.empty()) return;
-  state_.verdicts.harm({HarmKind::kException, parents_, record_.place, "", text, std::nullopt});
+  state_.verdicts.harm({HarmKind::kException, parents_, record_.place, {}, text});
 }
 
 // The events of the bad inputs; what the ledger does not know was brought in from outside.
@@ -173,9 +173,6 @@ void Call::cleaned() {
     }
   }
   if (record_.writes.empty()) return;
-  for (const EventId id : parents_) {
-    if (Event* event = state_.events.find(id)) event->cleaned = true;
-  }
   state_.fate(parents_, Fate::kCleaned);
   if (traits_.absorbs && !traits_.deliberate) absorbed();
 }
@@ -290,7 +287,7 @@ void Call::judge_writes() {
     const auto put_there = [&](const Event& event) { return state_.is_put_there(event); };
     if (kind == HarmKind::kBuffer && state_.all_events(events, put_there)) continue;
     state_.add_losses_behind(events);
-    state_.verdicts.harm({kind, events, record_.place, write.target_name, "", std::nullopt});
+    state_.verdicts.harm({kind, events, record_.place, write.target_name});
   }
 }
 

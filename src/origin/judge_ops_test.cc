@@ -50,7 +50,7 @@ TEST(JudgeOps, NanFromBornInfBlamesTheInf) {
   Leaf w = p.parameter();
   p.inplace("add_", w.data, {nan}, kNan, {.line = 7}, Target::kParameter, "w");
   EXPECT_EQ(p.verdict(), "exp:5 by parameter");
-  EXPECT_EQ(p.reported[0].name, "w");
+  EXPECT_EQ(p.reported[0].name.text, "w");
   ASSERT_EQ(p.reported[0].chain.size(), 3u);
   EXPECT_EQ(Program::short_name(p.reported[0].chain[0]), "exp:5");
   EXPECT_EQ(Program::short_name(p.reported[0].chain[1]), "sub:6");
@@ -68,7 +68,7 @@ TEST(JudgeOps, NanFollowsNanNotInf) {
   EXPECT_EQ(p.verdict(), "sqrt:2 by parameter");
 }
 
-TEST(JudgeOps, EarliestBirthWinsAndOthersFollow) {
+TEST(JudgeOps, EarliestBirthWinsAndTheOtherIsNoNote) {
   Program p;
   Tensor a = p.op("sqrt", {p.data()}, kNan, {.line = 1});
   Tensor b = p.op("log", {p.data()}, kNan, {.line = 2});
@@ -76,8 +76,8 @@ TEST(JudgeOps, EarliestBirthWinsAndOthersFollow) {
   Leaf w = p.parameter();
   p.inplace("copy_", w.data, {sum}, kNan, {.line = 4}, Target::kParameter);
   ASSERT_EQ(p.verdict(), "sqrt:1 by parameter");
-  ASSERT_EQ(p.reported[0].others.size(), 1u);
-  EXPECT_EQ(Program::short_name(p.reported[0].others[0]), "log:2");
+  EXPECT_EQ(p.reported.size(), 1u);
+  EXPECT_EQ(p.notes(), "");
 }
 
 TEST(JudgeOps, BirthIsJudgedPerElement) {
@@ -220,7 +220,8 @@ TEST(JudgeOps, ImportedIsNamedByTheOpThatReadItFirst) {
   p.inplace("sub_", w.data, {y}, kNan, {.line = 9}, Target::kParameter);
   ASSERT_EQ(p.verdict(), "mul:8 by parameter");
   EXPECT_EQ(p.reported[0].origin.origin_kind, OriginKind::kImported);
-  EXPECT_TRUE(p.reported[0].others.empty());
+  EXPECT_EQ(p.reported.size(), 1u);
+  EXPECT_EQ(p.notes(), "");
   EXPECT_EQ(p.reported[0].origin.facts->finding.origin.output, 0);
 }
 
@@ -286,7 +287,8 @@ TEST(JudgeOps, BirthsAreNamedBeforeMisuseAndGivenInf) {
   Leaf w = p.parameter();
   p.inplace("sub_", w.data, {sum}, kNan, {.line = 5}, Target::kParameter);
   ASSERT_EQ(p.verdict(), "log:3 by parameter");
-  EXPECT_EQ(Program::short_name(p.reported[0].others.at(0)), "mean:2");
+  EXPECT_EQ(p.reported.size(), 1u);
+  EXPECT_EQ(p.notes(), "");
 }
 
 TEST(JudgeOps, FillBesideANanKeepsTheNansOrigin) {
@@ -339,7 +341,6 @@ TEST(JudgeOps, OneErrorPerOriginOthersToo) {
   p.inplace("sub_", c.data, {second}, kNan, {.line = 4}, Target::kParameter);
   ASSERT_EQ(p.reported.size(), 2u);
   EXPECT_EQ(p.verdict(1), "log:1 by parameter");
-  EXPECT_EQ(p.judge.errors().size(), 2u);
 }
 
 TEST(JudgeOps, AtMostSoManyErrors) {

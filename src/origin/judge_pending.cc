@@ -81,8 +81,8 @@ bool Judge::State::is_put_there(const Event& event) const {
   });
 }
 
-void Judge::State::value_registered(const TensorState& value, Target target,
-                                    const std::string& name, const Place& place) {
+void Judge::State::value_registered(const TensorState& value, Target target, const TargetName& name,
+                                    const Place& place) {
   if (!value.kinds.any()) return;
   std::vector<EventId> ids = matching(ledger.events_of(value), value.kinds);
   if (ids.empty()) return;  // garbage of an allocation, or data: judged when it is used
@@ -90,7 +90,7 @@ void Judge::State::value_registered(const TensorState& value, Target target,
   if (target == Target::kBuffer && all_events(ids, put_there)) return;
   add_losses_behind(ids);
   const HarmKind kind = target == Target::kParameter ? HarmKind::kParameter : HarmKind::kBuffer;
-  verdicts.harm({kind, ids, place, name, "", std::nullopt});
+  verdicts.harm({kind, ids, place, name});
 }
 
 // zero_() on gradient tensors keeps the tensors: identity does not show it.

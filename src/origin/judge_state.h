@@ -112,7 +112,7 @@ struct Judge::State {
 
   // A parameter that was assigned a bad value.
   void judge_replaced(const Place& place);
-  void value_registered(const TensorState& value, Target target, const std::string& name,
+  void value_registered(const TensorState& value, Target target, const TargetName& name,
                         const Place& place);
 
   // ---- judge_end.cc

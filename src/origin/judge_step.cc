@@ -23,7 +23,7 @@ void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
   poll();
   step_skipped = found_inf;  // a fused optimizer skips it
   if (found_inf) return;
-  HarmDone harm{HarmKind::kLoss, {}, place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kLoss, {}, place};
   bool any = false;
   for (const LeafGrad& param : params) {
     if (param.grad.value == 0) continue;
@@ -56,7 +56,7 @@ void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
 }
 
 void Judge::State::step_ended(std::span<const Held> bad_state, const Place& place) {
-  HarmDone harm{HarmKind::kOptimizerState, {}, place, "", "", std::nullopt};
+  HarmDone harm{HarmKind::kOptimizerState, {}, place};
   for (const Held& held : bad_state) {
     if (!held.state.kinds.any()) continue;
     if (harm.events.empty()) harm.name = held.name;
@@ -103,13 +103,12 @@ void Judge::State::scaler_updated(bool found_inf, double scale, const Place& pla
     const bool own = std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
       return origin.source->view.place.in_scaler;
     });
-    if (!own) verdicts.harm({HarmKind::kLoss, root.events, root.place, "", "", std::nullopt});
+    if (!own) verdicts.harm({HarmKind::kLoss, root.events, root.place});
     close(root, Fate::kHandled);
   }
   forget_done_roots();
   if (scale < 1.0 && skips >= 3 && !amp_events.empty()) {
-    verdicts.harm(
-        {HarmKind::kGradient, amp_events, place, "", "loss scale collapsed", std::nullopt});
+    verdicts.harm({HarmKind::kGradient, amp_events, place, {}, "loss scale collapsed"});
   }
 }
 

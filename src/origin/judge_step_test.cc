@@ -16,15 +16,15 @@ TEST(JudgeStep, OptimizerStateGainedAKind) {
   Leaf w = p.parameter();
   p.healthy_iteration(w);
   Tensor state = p.op("addcmul_", {p.data()}, kInf, {.line = 80, .phase = Phase::kOptimizer});
-  p.judge.step_ended(std::vector<Held>{{state.state, "exp_avg_sq"}}, Program::at(80));
+  p.judge.step_ended(std::vector<Held>{{state.state, {"exp_avg_sq"}}}, Program::at(80));
   ASSERT_EQ(p.verdict(), "addcmul_:80 by optimizer_state");
-  EXPECT_EQ(p.reported[0].name, "exp_avg_sq");
+  EXPECT_EQ(p.reported[0].name.text, "exp_avg_sq");
 }
 
 TEST(JudgeStep, DeclaredOptimizerStateIsNoHarm) {
   Program p;
   Tensor best = p.mask();
-  p.judge.step_ended(std::vector<Held>{{best.state, "best"}}, Program::at(80));
+  p.judge.step_ended(std::vector<Held>{{best.state, {"best"}}}, Program::at(80));
   EXPECT_TRUE(p.clean());
 }
 

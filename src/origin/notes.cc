@@ -71,7 +71,6 @@ std::vector<Note> Notes::list() const {
   for (const NoteSite* site : order_) {
     if (site->error) continue;
     notes.push_back({site->first, site->count, words(site->fate)});
-    notes.back().first.cleaned = site->fate == Fate::kCleaned;
     notes.back().warns = site->fate == Fate::kDividedAway;
   }
   if (skips_.count > 0) notes.push_back({skips_.first, skips_.count, "step skipped by GradScaler"});

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "origin/target.h"
 #include "records/kinds.h"
 #include "scan/correspond.h"
 #include "watch/ledger.h"
@@ -56,8 +57,6 @@ struct OpInfo {
   OpTraits traits;
 };
 
-enum class Target : std::uint8_t { kNone, kParameter, kBuffer };
-
 struct OpRecord {
   struct Read {
     TensorState state;  // before the call
@@ -79,7 +78,7 @@ struct OpRecord {
     bool existed = false;  // an argument that was written (also by a write the schema hides)
     TensorId tensor;
     Target target = Target::kNone;
-    std::string target_name;
+    TargetName target_name;
     // Filled in only where an Inf went in and this came out finite: it divided everything away,
     // or something.
     bool all_zero = false;
@@ -117,7 +116,7 @@ struct LeafGrad {
   std::uint64_t version = 0;
   TensorState state;  // of the gradient
   bool in_optimizer = false;
-  std::string name;
+  TargetName name;
 };
 
 // The living program, asked back by the judge.
@@ -132,7 +131,7 @@ class World : public StorageKeeper {
   // program assigned `.data`, which no op shows.
   struct Replaced {
     TensorState state;
-    std::string name;
+    TargetName name;
   };
   virtual std::vector<Replaced> replaced_leaves() { return {}; }
   // Facts of a tensor that nobody made and no op has read: of one that was told of just now.

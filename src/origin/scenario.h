@@ -115,7 +115,7 @@ class Program : public FactsMaker {
     written.before = target.state.kinds;
     written.state.kinds = out;
     written.target = what;
-    written.target_name = target_name;
+    written.target_name.text = target_name;
     if (options.floating) record.writes.push_back(written);
     tell(record);
     target.state.kinds = out;
@@ -143,7 +143,7 @@ class Program : public FactsMaker {
     Leaf leaf{{next_++}, tensor(kFinite, true), name};
     LeafGrad grad;
     grad.leaf = leaf.id;
-    grad.name = name;
+    grad.name.text = name;
     grad.in_optimizer = in_optimizer;
     world.leaves[leaf.id.value] = grad;
     return leaf;

@@ -7,7 +7,6 @@ namespace {
 
 EventView view_of(const Source& source) {
   EventView view = source.view;
-  view.cleaned = source.cleaned;
   view.discarded = source.discarded;
   return view;
 }
@@ -58,9 +57,6 @@ bool Verdicts::harm(const HarmDone& harm) {
   verdict.text = harm.text;
   verdict.origin = view_of(*first.source);
   verdict.misuse = first.misuse;
-  for (std::size_t i = 1; i < origins.size() && i <= kMostOthers; ++i) {
-    verdict.others.push_back(view_of(*origins[i].source));
-  }
   if (first.misused) verdict.evidence.push_back(view_of(*first.misused));
   for (const auto& source : first.source->evidence) {
     if (verdict.evidence.size() < kMostEvidence) verdict.evidence.push_back(view_of(*source));

@@ -14,9 +14,9 @@ struct HarmDone {
   HarmKind kind = HarmKind::kGradient;
   std::vector<EventId> events;  // of the values that did harm
   Place place;
-  std::string name;
-  std::string text;
-  std::optional<Kinds> seen;  // what the value holds now, where that is known
+  TargetName name = {};
+  std::string text = {};
+  std::optional<Kinds> seen = {};  // what the value holds now, where that is known
 };
 
 class Verdicts {
@@ -32,10 +32,8 @@ class Verdicts {
   // strict: the birth itself is the error.
   void born(Source& source);
   void forget();
-  [[nodiscard]] const std::vector<Verdict>& list() const { return verdicts_; }
 
   static constexpr std::size_t kMost = 500;
-  static constexpr std::size_t kMostOthers = 7;
   static constexpr std::size_t kMostEvidence = 4;
   static constexpr std::size_t kMostChain = 16;
 

@@ -14,7 +14,6 @@ class Paint {
   [[nodiscard]] std::string title(std::string_view text) const { return in("1", text); }
   [[nodiscard]] std::string error(std::string_view text) const { return in("1;31", text); }
   [[nodiscard]] std::string warning(std::string_view text) const { return in("1;33", text); }
-  [[nodiscard]] std::string good(std::string_view text) const { return in("32", text); }
   [[nodiscard]] std::string added(std::string_view text) const { return in("32", text); }
   [[nodiscard]] std::string removed(std::string_view text) const { return in("31", text); }
   [[nodiscard]] std::string faint(std::string_view text) const { return in("2", text); }

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <set>
-#include <thread>
 
 namespace nanscope {
 namespace {
@@ -188,36 +187,6 @@ TEST(Ledger, VisitsEveryLivingEvent) {
   std::set<EventId> seen;
   ledger.for_each_event([&](EventId id) { seen.insert(id); });
   EXPECT_EQ(seen, (std::set<EventId>{1, 3}));
-}
-
-// Readers ask without a lock while one thread writes. What was put before they started
-// and is never dropped must be known to them all the time.
-TEST(Ledger, KnowsIsSafeFromManyThreads) {
-  Keeper keeper;
-  Ledger ledger(keeper);
-  for (std::uint64_t i = 1; i <= 100; ++i) ledger.put(bytes(i, 0, 16), i);
-  std::atomic<bool> stop{false};
-  std::atomic<int> missed{0};
-  std::vector<std::thread> readers;
-  for (int reader = 0; reader < 4; ++reader) {
-    readers.emplace_back([&] {
-      while (!stop.load(std::memory_order_relaxed)) {
-        for (std::uint64_t i = 1; i <= 100; ++i) missed += ledger.knows({i}) ? 0 : 1;
-        std::this_thread::yield();
-      }
-    });
-  }
-  for (int round = 0; round < 200; ++round) {
-    for (std::uint64_t i = 1; i <= 100; ++i) {
-      ledger.put(bytes(i, 0, 16), i + 1000);  // overwritten in place: known throughout
-      ledger.put(bytes(1000 + i, 0, 16), i);
-    }
-    for (std::uint64_t i = 1; i <= 100; ++i) ledger.drop(bytes(1000 + i, 0, 16));
-  }
-  stop = true;
-  for (std::thread& reader : readers) reader.join();
-  EXPECT_EQ(missed, 0);
-  EXPECT_EQ(ledger.size(), 100u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ NamedTensors named_tensors_in(nb::handle pairs) {
   NamedTensors tensors;
   for (nb::handle pair : pairs) {
     if (is_tensor(pair[1]))
-      tensors.emplace_back(nb::cast<std::string>(pair[0]), unwrap(nb::object(pair[1])));
+      tensors.emplace_back(TargetName{nb::cast<std::string>(pair[0])}, unwrap(nb::object(pair[1])));
   }
   return tensors;
 }
@@ -59,8 +59,9 @@ NamedTensors suspects_in_state(nb::handle optimizer) {
   NamedTensors tensors;
   each_state(optimizer, [&](nb::handle parameter, nb::handle key, const at::Tensor& value) {
     if (!is_suspect(value)) return;
-    std::string name = nb::cast<std::string>(nb::str(key));
-    if (is_tensor(parameter)) name += " of " + TorchWorld::number_of(unwrap(parameter));
+    TargetName name;
+    if (is_tensor(parameter)) name = TorchWorld::named_by_storage(unwrap(parameter));
+    name.text = nb::cast<std::string>(nb::str(key));
     tensors.emplace_back(std::move(name), value);
   });
   return tensors;

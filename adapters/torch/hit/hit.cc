@@ -234,7 +234,7 @@ class Recorder {
     write.tensor = tensor_id(output);
     if (existed) {
       write.target = Watcher::get().world.target_of(output);
-      write.target_name = TorchWorld::number_of(output);
+      write.target_name = TorchWorld::named_by_storage(output);
     }
     if (write.state.kinds.any()) {
       if (!bad_output_) bad_output_ = output;

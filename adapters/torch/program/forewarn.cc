@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "adapters/torch/hit/makers.h"
 #include "adapters/torch/hit/saved.h"
@@ -28,19 +29,21 @@ constexpr double kNearInFloat16 = 1 / 4.0;
 constexpr double kNear = 1e-4;
 
 Lock lock{LockRank::kWarnings};
-std::set<std::pair<std::string, StackId>>& told() {
-  static auto& all = *new std::set<std::pair<std::string, StackId>>;
+using Warned = std::set<std::tuple<std::string, StackId, std::uint64_t>>;
+Warned& warned() {
+  static auto& all = *new Warned;
   return all;
 }
 
-bool is_new(const std::string& id, StackId stack) {
+bool is_new(const std::string& id, StackId stack, StorageId weight) {
   const std::lock_guard guard(lock);
-  return told().insert({id, stack}).second;
+  return warned().insert({id, stack, weight.value}).second;
 }
 
-void warn(Forewarning warning, const std::string& op, StackId stack) {
-  if (!is_new(warning.id + warning.name, stack)) return;
-  add_warning(std::move(warning), op, stack);
+// `weight`: of the parameter that the warning is about, if it is about one.
+void warn(Forewarning warning, const std::string& op, StackId stack, StorageId weight = {}) {
+  if (!is_new(warning.id, stack, weight)) return;
+  add_warning(std::move(warning), op, stack, weight);
 }
 
 double vanishing_below(c10::ScalarType type) {
@@ -111,18 +114,17 @@ void watch_weights() {
     const Statistics seen = statistics_of(OwnedView(weight.tensor).view());
     if (!seen.min || !seen.max) continue;
     const double largest = std::max(std::fabs(*seen.min), std::fabs(*seen.max));
-    const std::string storage =
-        "#" + std::to_string(storage_id(*weight.tensor.unsafeGetTensorImpl()).value);
+    const StorageId storage = storage_id(*weight.tensor.unsafeGetTensorImpl());
     const std::string dtype = type_name(weight.tensor.scalar_type());
     const StackId here = 0;
     if (!weight.changed)
-      warn({"untrained_weights", storage, dtype, largest, 0, weight.steps}, "parameter", here);
+      warn({"untrained_weights", "", dtype, largest, 0, weight.steps}, "parameter", here, storage);
     else if (largest > kLargeWeight)
-      warn({"extreme_weights", storage, dtype, largest, kLargeWeight, weight.steps}, "parameter",
-           here);
+      warn({"extreme_weights", "", dtype, largest, kLargeWeight, weight.steps}, "parameter", here,
+           storage);
     else if (largest < kSmallWeight)
-      warn({"extreme_weights", storage, dtype, largest, kSmallWeight, weight.steps}, "parameter",
-           here);
+      warn({"extreme_weights", "", dtype, largest, kSmallWeight, weight.steps}, "parameter", here,
+           storage);
   }
 }
 

@@ -216,7 +216,7 @@ void value_registered(const at::Tensor& value, Target target) {
   if (!watching || this_thread().busy || !watcher().ledger.knows(storage_id(impl))) return;
   const TensorState state = state_of(value);
   const Place place = current_place();
-  const std::string name = TorchWorld::number_of(value);
+  const TargetName name = TorchWorld::named_by_storage(value);
   tell([&] { watcher().judge.value_registered(state, target, name, place); });
 }
 

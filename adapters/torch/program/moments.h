@@ -15,7 +15,7 @@
 namespace nanscope::torch_adapter {
 
 using Tensors = std::vector<at::Tensor>;
-using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+using NamedTensors = std::vector<std::pair<TargetName, at::Tensor>>;
 
 [[nodiscard]] Judge::RootId backward_begins(const Tensors& roots);
 void backward_ended(Judge::RootId root, const Tensors& roots);

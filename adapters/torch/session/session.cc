@@ -204,9 +204,9 @@ std::string finding_json(std::size_t number) {
   return number < all.findings.size() ? json_finding(all.findings[number]) : "null";
 }
 
-void add_warning(Forewarning warning, const std::string& op, StackId stack) {
+void add_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight) {
   Session& all = session();
-  Finding finding = tell_warning(std::move(warning), op, stack);
+  Finding finding = tell_warning(std::move(warning), op, stack, weight);
   const std::lock_guard guard(all.lock);
   if (all.warnings.size() < kMostWarnings && is_chosen(all, finding))
     all.warnings.push_back(std::move(finding));

@@ -7,6 +7,7 @@
 
 #include "adapters/torch/program/frames.h"
 #include "records/capture.h"
+#include "watch/tensor_state.h"
 
 namespace nanscope::torch_adapter {
 
@@ -50,6 +51,6 @@ struct SessionEnd {
 void session_forked(std::string capture_path, std::string news, std::int64_t pid);
 
 // A warning of this session; takes the GIL. `stack` is where the program stands.
-void add_warning(Forewarning warning, const std::string& op, StackId stack);
+void add_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight);
 
 }  // namespace nanscope::torch_adapter

@@ -151,20 +151,24 @@ void tell_history(Finding& finding) {
   for (const double largest : gradients_now()) finding.magnitudes.push_back({"", largest, true});
 }
 
-// The judge knows storages by number; the living modules know their names.
-std::optional<std::string> name_of_target(const std::string& number) {
-  if (const std::size_t of = number.find(" of #"); of != std::string::npos) {  // optimizer state
-    const auto owner = name_of_target(number.substr(of + 4));
-    return number.substr(0, of) + (owner ? " of " + *owner : "");
-  }
-  if (!number.starts_with('#')) return number.empty() ? std::nullopt : std::optional(number);
+// The living modules know the names of their parameters and buffers.
+std::optional<std::string> name_in_modules(StorageId storage) {
   if (name_function == nullptr) return std::nullopt;
   try {
-    const nb::tuple given = nb::make_tuple(std::stoull(number.substr(1)));
+    const nb::tuple given = nb::make_tuple(storage.value);
     return nb::cast<std::optional<std::string>>(ask_python(name_function, given));
   } catch (const std::exception&) {
     return std::nullopt;
   }
+}
+
+// "net.head.weight", "exp_avg of net.head.weight", or a variable's own name.
+std::optional<std::string> words_of(const TargetName& name) {
+  if (name.empty()) return std::nullopt;
+  if (name.storage == StorageId{}) return name.text;
+  const std::optional<std::string> owner = name_in_modules(name.storage);
+  if (name.text.empty()) return owner;
+  return owner ? name.text + " of " + *owner : name.text;
 }
 
 Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {}).site; }
@@ -195,7 +199,7 @@ Finding tell_story(const Verdict& verdict) {
   harm.kind = verdict.harm;
   harm.step = verdict.place.step;
   if (verdict.place.stack != 0) harm.site = site_at(verdict.place.stack, "");
-  harm.name = name_of_target(verdict.name);
+  harm.name = words_of(verdict.name);
   harm.text = verdict.text;
   // What it was made from and is not to blame: a mask, an inf that came with the data.
   for (const EventView& event : verdict.evidence) {
@@ -222,7 +226,7 @@ Finding tell_note(const Note& note) {
   return finding;
 }
 
-Finding tell_warning(Forewarning warning, const std::string& op, StackId stack) {
+Finding tell_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight) {
   const nb::gil_scoped_acquire gil;
   Finding finding;
   finding.level = Level::kWarning;
@@ -235,8 +239,7 @@ Finding tell_warning(Forewarning warning, const std::string& op, StackId stack) 
     finding.origin.stack = std::move(told.stack);
     finding.origin.module = std::move(told.module);
   }
-  if (warning.name.starts_with('#'))
-    warning.name = name_of_target(warning.name).value_or("a weight");
+  if (weight != StorageId{}) warning.name = name_in_modules(weight).value_or("a weight");
   if (warning.name.empty()) warning.name = finding.origin.site.code;
   finding.forewarning = std::move(warning);
   return finding;

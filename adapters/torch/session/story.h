@@ -18,6 +18,8 @@ void made_before_the_watch(bool may) noexcept;
 // These take the GIL.
 [[nodiscard]] Finding tell_story(const Verdict& verdict);
 [[nodiscard]] Finding tell_note(const Note& note);
-[[nodiscard]] Finding tell_warning(Forewarning warning, const std::string& op, StackId stack);
+// `weight`: of the parameter that the warning is about; 0: of none.
+[[nodiscard]] Finding tell_warning(Forewarning warning, const std::string& op, StackId stack,
+                                   StorageId weight);
 
 }  // namespace nanscope::torch_adapter

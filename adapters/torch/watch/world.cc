@@ -61,8 +61,8 @@ bool TorchWorld::forget(const at::Tensor& tensor) {
   return in_optimizer;
 }
 
-std::string TorchWorld::number_of(const at::Tensor& tensor) {
-  return "#" + std::to_string(storage_id(*tensor.unsafeGetTensorImpl()).value);
+TargetName TorchWorld::named_by_storage(const at::Tensor& tensor) {
+  return {.storage = storage_id(*tensor.unsafeGetTensorImpl())};
 }
 
 void TorchWorld::hold(StorageId storage) {
@@ -85,7 +85,7 @@ bool TorchWorld::alive(StorageId storage) {
 LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   LeafGrad told;
   told.leaf = tensor_id(leaf);
-  told.name = number_of(leaf);
+  told.name = named_by_storage(leaf);
   const at::Tensor& grad = leaf.grad();
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
@@ -130,7 +130,7 @@ std::vector<World::Replaced> TorchWorld::replaced_leaves() {
     const StorageId now = storage_id(*tensor.unsafeGetTensorImpl());
     if (now == leaf.storage) continue;
     leaf.storage = now;
-    replaced.push_back({state_of(tensor), number_of(tensor)});
+    replaced.push_back({state_of(tensor), named_by_storage(tensor)});
   }
   return replaced;
 }

@@ -41,8 +41,8 @@ class TorchWorld final : public World {
   // Lets go of a tensor; true if it was in an optimizer.
   bool forget(const at::Tensor& tensor);
 
-  // "#1234", by which a tensor goes until its name can be asked of the living modules.
-  [[nodiscard]] static std::string number_of(const at::Tensor& tensor);
+  // A tensor goes by its storage until its name can be asked of the living modules.
+  [[nodiscard]] static TargetName named_by_storage(const at::Tensor& tensor);
 
   // Forgets gradients that died. Only while the judge awaits none: their addresses are then free
   // to be used again.
