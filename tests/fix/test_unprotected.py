@@ -34,8 +34,8 @@ if __name__ == "__main__":
     entropy(p).backward()
     opt.step()
     code = "import torch, losses; print(losses.entropy(torch.zeros(2)).item())"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-    raise SystemExit(5 if told == "inf\\n" else 0)
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    raise SystemExit(5 if printed == "inf\\n" else 0)
 """
 
 

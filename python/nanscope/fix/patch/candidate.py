@@ -11,14 +11,13 @@ from nanscope.fix.patch.source_file import Edit
 class Candidate:
     """`edits` are of the file that failed, or of others of the user's.
 
-    compare    the expression that failed and its patched form, where the edits themselves do not
-               tell (they lie in several statements): (original, patched), as functions of what
-               both have in common, and the place that computes the second
+    compare    the expression that failed and its patched form, where the edits do not show them
+               (they lie in several statements)
     comments   insertions of the comments that the edits cut away
-    fires      insertion points at which a call may be put that tells that a guard was used
+    fires      insertions that count how often a guard was needed
     widens     the result may have a wider type: a cast was taken away
     is_value   False: the original has no value worth comparing (memory never written)
-    scales_loss  it is a factor of the loss that is patched: how the loss grows tells nothing
+    scales_loss  it is a factor of the loss that is patched: how the loss grows means nothing
     """
 
     id: str

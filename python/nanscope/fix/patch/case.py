@@ -1,4 +1,4 @@
-"""A finding with its source: what the rewrites read."""
+"""Holds a finding with its source: what the rewrites read."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Case:
 
     @property
     def is_other_text(self) -> bool:
-        """What ran is not the text on disk, nor one that we have put in its place."""
+        """Whether what ran is not the text on disk, nor one that we have put in its place."""
         return bool(self.origin.site.remark) and not self.given
 
     @property

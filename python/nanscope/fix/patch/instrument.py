@@ -1,4 +1,4 @@
-"""A patched source that also measures: see probe.py."""
+"""Puts calls of the probe (probe.py) into a patched source, so that it also measures."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def patched(case_files: dict[str, SourceFile], candidate: Candidate) -> dict[str
 def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
     """The files with the patch and the calls that measure it."""
     comparison = candidate.compare or _comparison(case, candidate)
-    call = _compare_call(case, comparison) if comparison else None
-    if call is not None:
-        files = _with_calls(case, candidate, comparison, call)
+    probe_call = _compare_call(case, comparison) if comparison else None
+    if probe_call is not None:
+        files = _with_calls(case, candidate, comparison, probe_call)
         if all(_is_python(source) for source in files.values()):
             return files  # inside an f-string not every expression can stand
     return _with_calls(case, candidate, comparison, None)
@@ -42,14 +42,14 @@ def _is_python(source: SourceFile) -> bool:
     return True
 
 
-def _with_calls(case: Case, candidate: Candidate, comparison, call: str | None):
+def _with_calls(case: Case, candidate: Candidate, comparison, probe_call: str | None):
     edits = list(candidate.edits)
-    if call is not None:
+    if probe_call is not None:
         edits = [e for e in edits if not comparison.alone and not _is_inside(e, comparison)]
-        edits.append(Edit(comparison.path, comparison.begin, comparison.end, call))
+        edits.append(Edit(comparison.path, comparison.begin, comparison.end, probe_call))
     else:
         edits = _with_ran(case, edits)
-    whole = Candidate(candidate.id, "", [*candidate.fires, *edits])  # a guard tells before it acts
+    whole = Candidate(candidate.id, "", [*candidate.fires, *edits])  # first fires, then acts
     return patched(case.files, whole)
 
 
@@ -62,7 +62,7 @@ def _is_inside(edit: Edit, comparison: Comparison) -> bool:
 
 
 def _comparison(case: Case, candidate: Candidate) -> Comparison | None:
-    """Of the failing expression, if all edits are inside it."""
+    """Compares the failing expression itself, if all edits are inside it."""
     source, node = case.source, case.node
     if node is None or candidate.fires or not candidate.is_value:
         return None
@@ -91,13 +91,13 @@ def _compare_call(case: Case, comparison: Comparison) -> str | None:
         value = ast.unparse(patch.value)
         target = ast.unparse(original.target)
         operator = text[len(target) :].lstrip()[:3].rstrip(" (")
-        call = f"lambda {names}: {first}, lambda {names}: {second}, lambda *_: ({value}){common}"
-        return f"{target} {operator} __nanscope__.compare({COMPARED}, {call}{lines})"
+        given = f"lambda {names}: {first}, lambda {names}: {second}, lambda *_: ({value}){common}"
+        return f"{target} {operator} __nanscope__.compare({COMPARED}, {given}{lines})"
     if isinstance(original, ast.stmt) or isinstance(patch, ast.stmt):
         return None
     names, common, (first, second) = _in_common(original, patch, modules)
-    call = f"lambda {names}: {first}, lambda {names}: {second}, lambda {names}: {second}{common}"
-    return f"__nanscope__.compare({COMPARED}, {call}{lines})"
+    given = f"lambda {names}: {first}, lambda {names}: {second}, lambda {names}: {second}{common}"
+    return f"__nanscope__.compare({COMPARED}, {given}{lines})"
 
 
 def _parse(text: str) -> ast.expr | ast.AugAssign | None:
@@ -121,7 +121,7 @@ def _beside(statement: ast.stmt) -> ast.expr | None:
 
 
 def _in_common(first: ast.expr, second: ast.expr, modules: set[str]) -> tuple[str, str, tuple]:
-    """What both compute alike becomes an argument: evaluated once, where the program does."""
+    """Makes what both compute alike an argument: evaluated once, where the program does."""
     there = {ast.dump(node) for node in ast.walk(second) if isinstance(node, ast.expr)}
     common: dict[str, ast.expr] = {}
     if ast.dump(first) in there:  # the patched contains the whole original: what goes into it
@@ -173,20 +173,20 @@ class _Replace(ast.NodeTransformer):
 
 
 def _with_ran(case: Case, edits: list[Edit]) -> list[Edit]:
-    """The failing expression tells that it ran, or the new one does where that is in its way."""
+    """Counts how often the failing expression runs, or the new one where that is in its way."""
     source, node = case.source, case.node
     if not isinstance(node, cst.BaseExpression) or _in_fstring(source, node):
         return edits
     begin, end = source.whole_span(node)
     touched = any(e.path == source.path and e.begin < end and begin < e.end for e in edits)
     if touched or _is_target(source, node):
-        return [_telling(e) for e in edits]
+        return [_counted(e) for e in edits]
     before = Edit(source.path, begin, begin, f"__nanscope__.ran({RAN}, ")
     return [*edits, before, Edit(source.path, end, end, ")")]
 
 
-def _telling(edit: Edit) -> Edit:
-    """The new expression, if the edit puts in a whole one."""
+def _counted(edit: Edit) -> Edit:
+    """Counts how often the new expression runs, if the edit puts in a whole one."""
     is_whole = edit.begin < edit.end and isinstance(_parse(edit.text), ast.expr)
     text = f"__nanscope__.ran({RAN}, {edit.text})" if is_whole else edit.text
     return Edit(edit.path, edit.begin, edit.end, text)

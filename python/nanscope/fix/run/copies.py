@@ -1,4 +1,4 @@
-"""Where there are no namespaces: runs happen in a copy of the working folder.
+"""Copies the working folder for a run, where there are no namespaces.
 
 What the program writes by a relative path is thrown away with the copy; what it writes elsewhere is
 written for real.
@@ -15,7 +15,7 @@ LEFT_OUT = {".git", "__pycache__"}
 
 
 def is_small(folder: str) -> bool:
-    """Whether it can be copied for each run."""
+    """Whether the folder can be copied for each run."""
     size = count = 0
     for place, names, files in os.walk(folder):
         names[:] = [name for name in names if name not in LEFT_OUT]
@@ -39,7 +39,7 @@ def copy(folder: str, to: str, except_for: str) -> None:
 
 
 def moved(path: str, folder: str, to: str) -> str:
-    """The same file in the copy, if it is below the folder."""
+    """Names the same file in the copy, if it is below the folder."""
     home, full = os.path.realpath(folder), os.path.realpath(path)
     if not full.startswith(home + os.sep):
         return path

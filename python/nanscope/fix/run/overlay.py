@@ -1,4 +1,4 @@
-"""The program sees patched text where its own files stand; the files are not touched."""
+"""Shows the program patched text where its own files stand; the files are not touched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from nanscope.telling.source import keeper
 
 
 def write_over(texts: dict[str, bytes]) -> None:
-    """Where what is written is thrown away: for processes that the program spawns."""
+    """Writes the texts into the files, for processes that the program spawns. Only where what is
+    written is thrown away.
+    """
     for path, data in texts.items():
         try:
             later = os.stat(path).st_mtime_ns + 2_000_000_000  # no .pyc is of this text
@@ -21,7 +23,7 @@ def write_over(texts: dict[str, bytes]) -> None:
 
 
 class Overlay:
-    """Full path -> bytes; for imports, and for whoever reads the main file."""
+    """Gives imports, and whoever reads the main file, other text than that on disk."""
 
     def __init__(self, texts: dict[str, bytes]) -> None:
         self.texts = {os.path.realpath(path): data for path, data in texts.items()}

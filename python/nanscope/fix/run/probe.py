@@ -1,4 +1,4 @@
-"""In a child: the original and the patched expression, computed from the same values.
+"""In a child: computes the original and the patched expression from the same values.
 
 A patched source calls `__nanscope__.compare(n, original, patched, *values)` where it computes the
 patched expression. `values` are what both have in common, computed once, by the program. The
@@ -24,7 +24,7 @@ FLOOR = 1e-3  # an element counts as at least this part of the largest, when it 
 
 
 class Aside:
-    """Whether it is we who compute, not the program."""
+    """Says whether it is we who compute, not the program."""
 
     now = False
 
@@ -45,7 +45,7 @@ def unwatched(adapter: ModuleType | None) -> Iterator[None]:
 
 
 class Probe:
-    """`__nanscope__` in the program."""
+    """Measures what patched sources hand to it; the program knows it as `__nanscope__`."""
 
     def __init__(self, widens: bool, second_order: bool) -> None:
         self.second_order = second_order  # the fault was in backward: look at its slope too
@@ -75,7 +75,7 @@ class Probe:
     def compare(
         self, number: int, original: Callable, patched: Callable, value: Callable, *common: object
     ) -> object:
-        """`value` makes what the program goes on with: `patched`, unless that is beside it."""
+        """Measures both; `value` makes what the program goes on with, mostly by `patched`."""
         place = self.place(number)
         place.ran += 1
         if place.ran > MOST_COMPARISONS:
@@ -89,8 +89,8 @@ class Probe:
 
     @contextmanager
     def _aside(self, place: Place) -> Iterator[None]:
-        """Nothing of it is seen by the watch, or changes the program's random numbers, or is
-        counted by a checkpoint around it, which counts what is saved.
+        """Hides what is computed inside from the watch, from the program's random numbers and from
+        a checkpoint around it, which counts what is saved.
         """
         import torch
 
@@ -144,7 +144,7 @@ class Probe:
                 place.gradient_kept = True
 
     def _measure_parts(self, place: Place, common, before, after) -> None:
-        """Of an op with several results. Where it fails, no part of it counts as healthy."""
+        """Measures an op with several results. Where it fails, no part of it counts as healthy."""
         import torch
 
         pairs = list(zip(before, after, strict=True))
@@ -199,7 +199,7 @@ def _itself(tensor):
 
 
 class _Exact:
-    """The original computed in float64: where it lost its digits by rounding, it is no measure."""
+    """Computes the original in float64: where it lost its digits by rounding, it is no measure."""
 
     def __init__(self, original: Callable, common) -> None:
         self.original = original
@@ -207,7 +207,7 @@ class _Exact:
         self.healthy = None
 
     def excused(self, place: Place, relative, after, scale):
-        """Of elements that changed: the difference from the exact value, if that is small."""
+        """Takes, of elements that changed, the difference from the exact value if that is small."""
         import torch
 
         try:
@@ -233,7 +233,7 @@ def _wide(values) -> list:
 
 
 def _copies(values) -> list:
-    """So that an operation in place spoils nothing; the graph behind them is the same."""
+    """Copies, so that an op in place spoils nothing; the graph behind them is the same."""
     import torch
 
     return [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
@@ -250,7 +250,7 @@ def _differentiable(values) -> list:
 
 
 def _second_gradients(result, common) -> list:
-    """Of a program that differentiates twice; none where the expression cannot be."""
+    """Differentiates twice, as the program may; gives none where the expression cannot be."""
     import torch
 
     inputs = _differentiable(common)
@@ -270,7 +270,7 @@ def _second_gradients(result, common) -> list:
 
 
 def _gradients(result, common) -> list:
-    """Of the sum of the result, for each of the values that can have one."""
+    """Differentiates the sum of the result by each of the values that can have a gradient."""
     import torch
 
     inputs = _differentiable(common)

@@ -1,4 +1,4 @@
-"""Runs of the program in children, and what they may cost."""
+"""Runs the program in children, and says what they may cost."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Runner:
     args: list[str]
     exchange: str  # a folder of our own
     protected: bool  # what a run writes is thrown away
-    copied: bool  # if not: runs happen in a copy of the working folder
+    copied: bool  # if not protected: runs happen in a copy of the working folder
     steps_after: int
     begun: float = field(default_factory=time.monotonic)
     count: int = 0
@@ -154,7 +154,7 @@ class Runner:
 
     @staticmethod
     def _put_into(folder: str, texts: dict[str, bytes], plain: dict[str, bytes]):
-        """The texts by their paths in the copy, too, where the plain ones are written."""
+        """Writes the plain texts into the copy. Gives the texts by their paths there, too."""
         inside = {path: copies.moved(path, os.getcwd(), folder) for path in texts | plain}
         overlay.write_over({inside[p]: data for p, data in plain.items() if inside[p] != p})
         return texts | {inside[p]: data for p, data in texts.items()}
@@ -183,7 +183,7 @@ class Runner:
 
 
 class _Input:
-    """The standard input, kept while the first run reads it and given again to each repeat."""
+    """Keeps the standard input while the first run reads it, and gives it again to each repeat."""
 
     def __init__(self, exchange: str) -> None:
         self.path = os.path.join(exchange, "stdin")

@@ -1,4 +1,4 @@
-"""What a repeat writes is thrown away: an overlay in namespaces of its own.
+"""Throws away what a repeat writes: an overlay in namespaces of its own.
 
 Every folder of the root is covered by an overlay whose upper side is in memory and dies with the
 process. /dev, /proc and /sys stay as they are, and so does the folder of our own exchange.
@@ -50,7 +50,7 @@ def enter(exchange: str) -> None:
 
 
 def possible(exchange: str) -> str | None:
-    """Tried in a child; why not, or None."""
+    """Tries it in a child. Says why it is not possible, or None."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

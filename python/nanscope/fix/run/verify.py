@@ -1,4 +1,7 @@
-"""What the runs with a patch showed: verified, failed or inconclusive, and why."""
+"""Judges what a run with a patch showed: verified, failed or inconclusive, and why.
+
+The letters are those of docs/fix.md.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,7 @@ class _Judge:
         code = " ".join(site.code.split())
         return f"{site.file}:{site.line}: {error.cause.id} at `{code}`"
 
-    # ---------------------------------------------------------------- (a)
+    # ------------------------------------ (a) is what broke it met again?
     def _condition(self) -> Judgement | None:
         if self.candidate.fires:
             fired = sum(place.met for place in self.after.places.values())
@@ -129,7 +132,7 @@ class _Judge:
         place = self.after.places.get(RAN)
         return place is not None and place.ran > 0
 
-    # ---------------------------------------------------------------- (b), (c)
+    # ------------------------------------ (b), (c) are healthy values and gradients kept?
     def _values(self) -> Judgement | None:
         place = self.place
         if place is None or place.compared == 0:
@@ -163,7 +166,7 @@ class _Judge:
         """Where a type is widened, one unit in the last place of the narrow one is rounding."""
         return max(NEARLY, self.place.last_digit if self.place else 0.0)
 
-    # ---------------------------------------------------------------- (e)
+    # ------------------------------------ (e) are losses before the failure kept?
     def _losses(self) -> Judgement | None:
         old = self.before.log.losses[: self._healthy_losses()]
         new = self.after.log.losses[: len(old)]
@@ -194,7 +197,7 @@ class _Judge:
             return self.before.log.losses_at_error
         return sum(s < self.finding.origin.step for s in self.before.log.loss_steps)
 
-    # ---------------------------------------------------------------- (d), (f)
+    # ------------------------------------ (d), (f) does it warn of nothing new, and end well?
     def _warnings(self) -> Judgement | None:
         known = {_key(f) for f in _findings(self.before, "warning")}
         new = [f for f in _findings(self.after, "warning") if _key(f) not in known]
@@ -219,7 +222,7 @@ class _Judge:
         self.checks.append(f"{_plural(after.steps, 'step')} done; it ended {ended}")
         return None
 
-    # ---------------------------------------------------------------- what the rest cannot see
+    # ------------------------------------ is the training still one?
     def _sanity(self) -> Judgement | None:
         count = self._healthy_losses() or 0
         healthy = [abs(x) for x in _finite(self.before.log.losses[:count])]
