@@ -72,6 +72,9 @@ if(adapter_sources)
 endif()
 
 install(TARGETS nanscope_core LIBRARY DESTINATION nanscope COMPONENT nanscope)
+# What torch's functions do inside: known with the ops, read where source text is.
+install(FILES "${PROJECT_SOURCE_DIR}/adapters/torch/ops/composites.py"
+  DESTINATION nanscope/telling COMPONENT nanscope)
 
 # What a wheel needs; scikit-build-core builds this and not the tests.
 add_custom_target(nanscope_package DEPENDS nanscope_core)

@@ -10,10 +10,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def out_of_date() -> str | None:
-    """A file of python/nanscope that .venv has not, or has differently."""
+    """A Python file of the package that .venv has not, or has differently."""
     installed = Path(sysconfig.get_path("platlib")) / "nanscope"
-    for source in sorted((ROOT / "python/nanscope").rglob("*.py")):
-        copy = installed / source.relative_to(ROOT / "python/nanscope")
+    package = ROOT / "python/nanscope"
+    copies = {source: installed / source.relative_to(package) for source in package.rglob("*.py")}
+    copies[ROOT / "adapters/torch/ops/composites.py"] = installed / "telling/composites.py"
+    for source, copy in sorted(copies.items()):
         if not copy.exists() or not filecmp.cmp(source, copy, shallow=False):
             return str(source.relative_to(ROOT))
     return None

@@ -1,7 +1,8 @@
 // What an op is to the verdict, by its name.
 //
 // The one table to touch when an op turns out to be a test, a repair, a write of a
-// constant. An op that is not in it is plain arithmetic.
+// constant. An op that is not in it is plain arithmetic. What an op is to the causes
+// is in op_families.
 #pragma once
 
 #include <string_view>

@@ -324,6 +324,11 @@ KnownOp known_op(std::string_view name) {
   return known;
 }
 
+ScanRule scan_rule_of(std::string_view name, std::string_view overload) {
+  const KnownOp op = known_op(name);
+  return is_listed(op.overloads, overload) ? op.scan : kScan;
+}
+
 OpFlags flags_of_node(std::string_view forward) {
   const auto found = by_node().find(std::string(forward));
   return found == by_node().end() ? kPlain : found->second;

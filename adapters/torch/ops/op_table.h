@@ -53,7 +53,9 @@ struct KnownOp {
 
 // All lines that hold for this name, taken together. `name` without namespace and overload.
 [[nodiscard]] KnownOp known_op(std::string_view name);
-// The same for a node of the graph, by its name without Backward0: UnsafeView for _unsafe_view.
+// Of one overload.
+[[nodiscard]] ScanRule scan_rule_of(std::string_view name, std::string_view overload);
+// The flags of a node of the graph, by its name without Backward0: UnsafeView for _unsafe_view.
 [[nodiscard]] OpFlags flags_of_node(std::string_view forward);
 // `overloads` are separated by blanks; "" is the one without a name, "*" any.
 [[nodiscard]] bool is_listed(std::string_view overloads, std::string_view overload);

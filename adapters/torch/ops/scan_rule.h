@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 namespace nanscope::torch_adapter {
 
@@ -29,8 +28,5 @@ enum class ScanRule : std::uint8_t {
   kLifts,       // a tensor built from Python values
   kBorrows,     // takes a storage that somebody else made and filled: a file, a pickle
 };
-
-// `name` without namespace and overload.
-[[nodiscard]] ScanRule scan_rule_of(std::string_view name, std::string_view overload) noexcept;
 
 }  // namespace nanscope::torch_adapter

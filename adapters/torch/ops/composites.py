@@ -6,6 +6,9 @@ which parameter. An argument that is not listed is computed inside and has no na
 test_names.py runs the functions and compares what each kernel really gets.
 
 A kernel of the same name as the function needs no entry: its schema is the signature.
+
+Nothing but data, for whoever reads source text; it needs no torch. The build installs it as
+nanscope.telling.composites.
 """
 
 from __future__ import annotations
