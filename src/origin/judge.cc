@@ -25,7 +25,7 @@ Judge::Judge(World& world) : state_(std::make_unique<State>(world)) {}
 
 Judge::~Judge() = default;
 
-void Judge::on_error(OnError callback, OnError again) {
+void Judge::on_error(OnVerdict callback, OnVerdict again) {
   Session(*this)->verdicts.on_error(std::move(callback), std::move(again));
 }
 

@@ -136,7 +136,7 @@ void Judge::State::grad_ended(RootId id, std::span<const TensorState> results) {
   forget_done_roots();
 }
 
-// Whose fault it was is not told: the last bad value it made, and its loss.
+// Nobody says whose fault it was: the last bad value it made, and its loss.
 void Judge::State::backward_raised(RootId id, bool about_nan, const std::string& text) {
   Root* root = find_root(id);
   if (root == nullptr) return;

@@ -7,7 +7,7 @@
 namespace nanscope {
 
 // A gradient is thrown away when its living leaf has another, none, or made this one
-// finite. When the leaf dies nothing can be told any more: it stays.
+// finite. When the leaf dies nobody can say any more: it stays.
 void Judge::State::poll() {
   std::erase_if(pending, [&](PendingGradient& gradient) {
     if (gradient.leaf.value == 0 || gradient.leaf_died) return false;

@@ -71,7 +71,7 @@ void Judge::State::collect() {
   std::erase_if(rooted, [&](EventId id) { return !referred.contains(id); });
 }
 
-// What became of these values: told to the notes of their origins.
+// What became of these values, for the notes of their origins.
 void Judge::State::fate(std::span<const EventId> ids, Fate fate) {
   for (const EventId id : ids) {
     const Event* event = events.find(id);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "origin/judge.h"
 #include "origin/verdicts.h"
 #include "watch/ledger.h"
 
@@ -96,7 +97,7 @@ struct Judge::State {
   [[nodiscard]] bool inherited(const std::vector<EventId>& ids) const;
 
   // ---- judge_pending.cc
-  void poll();        // gradients: cheap, at every told op
+  void poll();        // gradients: cheap, at every reported op
   void poll_roots();  // at the program's own moments
   // Something went well: what was pending for a leaf that died is settled. `line`: only what
   // was called from there.
