@@ -92,7 +92,7 @@ class Call {
 void Call::returned() {
   if (traits_.views) return;
   find_parents();
-  if (!state_.pending.empty()) state_.poll();
+  if (!state_.pending_gradients.empty()) state_.poll();
   if (traits_.zeroes) state_.zeroed(record_);
   note_readers();
   const std::vector<EventId> marks = marks_read();
@@ -186,7 +186,7 @@ void Call::absorbed() {
     const bool born = std::any_of(event->inf.begin(), event->inf.end(), [](const OriginRef& ref) {
       return !ref.source->given() || ref.source->view.kinds.nan;
     });
-    if (born && !state_.rooted.contains(id)) lost.push_back(id);
+    if (born && !state_.infs_at_roots.contains(id)) lost.push_back(id);
   }
   if (lost.size() > Events::kMostParents) lost.resize(Events::kMostParents);
   for (const OpRecord::Write& write : record_.writes) {
