@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "records/capture.h"
+#include "records/site.h"
 
 namespace nanscope::python {
 

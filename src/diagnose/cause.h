@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "records/capture.h"
+#include "records/finding.h"
 
 namespace nanscope {
 

@@ -10,7 +10,7 @@
 
 #include "base/dtype.h"
 #include "origin/op_families.h"
-#include "records/capture.h"
+#include "records/finding.h"
 
 namespace nanscope::diagnosis {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "records/capture.h"
+#include "records/origin.h"
 
 namespace nanscope {
 

@@ -25,7 +25,7 @@ Judge::Judge(World& world) : state_(std::make_unique<State>(world)) {}
 
 Judge::~Judge() = default;
 
-void Judge::on_error(OnError callback, OnError again) {
+void Judge::on_error(OnVerdict callback, OnVerdict again) {
   Session(*this)->verdicts.on_error(std::move(callback), std::move(again));
 }
 
@@ -108,7 +108,7 @@ void Judge::take_over(const Past& past) { Session(*this)->take_over(past); }
 std::vector<Note> Judge::notes() const {
   const std::lock_guard<std::mutex> lock(lock_);
   std::vector<Note> notes = state_->notes.list();
-  std::erase_if(notes, [&](const Note& note) { return note.first.id < state_->first_own; });
+  std::erase_if(notes, [&](const Note& note) { return note.first.id < state_->first_own_event; });
   return notes;
 }
 

@@ -1,8 +1,36 @@
-// The judge: streams of op records in, verdicts out. The verdict model of
-// docs/verdict.md.
+// The judge: reports of the running program in, verdicts out. The verdict model is docs/verdict.md.
 //
-// Every method runs under one lock, taken inside; none is on the hot path. Memory
-// is bounded whatever the length of the run; what was evicted is counted.
+// Note [What the judge does]
+//
+// What is reported to it. Of ops only those where something non-finite went in or came out, or that
+// touch memory which the ledger knows (OpRecord); of the program the moments that no op shows: a
+// backward begins and ends, an optimizer steps, gradients are dropped, a loss scaler decides,
+// Python reads a value, a tensor goes to another process, the program ends. It looks at no tensor
+// itself; what it must know later it asks of the World.
+//
+// What it makes of that. Every op call with a bad result is an event. An event is an origin (a
+// birth, a declared constant, data, garbage of an allocation, the work of something unwatched) or
+// it carries what went in; it takes its origins along from the events of its inputs, so no graph is
+// searched later. The ledger says which event lies in which memory.
+//
+// When it judges. A bad value alone is no error: masks are made of -inf, and what is cleaned,
+// tested or thrown away hurt nobody. Judged is harm, at the first moment that shows it: a parameter
+// or buffer is written bad, an op raises because of what it was given, a step begins with a bad
+// gradient or with gradients of a bad loss, an optimizer's state is bad after its step. What may
+// still be thrown away waits: a bad loss, a bad gradient, a value that Python tested. At the end of
+// the program whatever still waits is judged, in the order of judge_end.cc. The origins of what did
+// harm are named; the first of them becomes the Verdict, once per op and line. An origin that did
+// no harm becomes a Note.
+//
+// How much it remembers. Nothing grows with the length of the run: 4,096 storages, the last 16,384
+// events and older ones that something still refers to, 8 origins of each kind and 8 parents per
+// event, 5,000 losses and 64 gradients that wait, 256 tests and 1,024 reads, 1,024 sites of notes,
+// 500 verdicts with a chain of 16 links. What is forgotten because of a bound is counted
+// (`evicted`), and the report says so.
+//
+// Threads. Every method takes the one lock; only `knows` of the ledger, `current_step` and
+// `awaits_gradients` are asked without it, by every op. A verdict is reported on the thread that
+// did harm, under the lock. None of this is on the hot path.
 #pragma once
 
 #include <atomic>
@@ -14,86 +42,22 @@
 #include <string>
 #include <vector>
 
-#include "origin/records.h"
+#include "origin/ending.h"
+#include "origin/op_record.h"
+#include "origin/verdict.h"
+#include "origin/world.h"
 
 namespace nanscope {
 
-// One event as a verdict shows it.
-struct EventView {
-  EventId id = 0;
-  const OpInfo* op = nullptr;
-  std::optional<OriginKind> origin_kind;  // nothing: it carries what went in
-  Kinds kinds;
-  Place place;
-  std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
-  bool discarded = false;                   // replaced on purpose
-
-  [[nodiscard]] Role role() const;  // in a chain
-  // Data, where nothing was computed; else the phase of the call.
-  [[nodiscard]] Phase phase() const;
-};
-
-struct Verdict {
-  std::size_t number = 0;  // counted from 0
-  HarmKind harm = HarmKind::kGradient;
-  bool harmless = false;  // strict: a birth is an error, whatever it does
-  EventView origin;
-  bool misuse = false;  // an intended NaN, carried on by this op
-  // What the origin made it from and is not to blame: the mask of a fully masked row, the
-  // intended NaN that was misused. At most 4.
-  std::vector<EventView> evidence;
-  std::vector<EventView> chain;  // origin first, harm last; at most 16
-  bool chain_truncated = false;
-  Place place;       // where it did harm
-  TargetName name;   // of the parameter or buffer
-  std::string text;  // the exception's words
-};
-
-// Something non-finite that did no harm, counted per line and op.
-struct Note {
-  EventView first;
-  std::int64_t count = 0;
-  std::string why;     // "cleaned", "handled", "not used", ...
-  bool warns = false;  // nobody asked for what became of it
-};
-
-// A tensor the program still holds when it ends.
-struct Held {
-  TensorState state;
-  TargetName name;
-};
-
-struct Ending {
-  bool abnormal = false;  // an uncaught exception or a non-zero exit
-  bool exception = false;
-  bool about_values = false;  // the exception's words are about NaN or Inf
-  bool blunder = false;       // a KeyError, a TypeError, Ctrl-C: not for a value's sake
-  std::string text;
-  Place place;
-  std::vector<TensorState> locals;     // bad tensors in the last frames of an uncaught exception
-  std::vector<LeafGrad> leaves;        // every live leaf that has a gradient
-  std::vector<TensorState> gradients;  // live results of autograd.grad()
-  std::vector<Held> held;              // names of __main__ first, then everything alive
-};
-
-// What the program did before the watch began: counted by others, and all of it went well.
-struct Past {
-  std::int64_t backwards = 0;
-  std::int64_t steps = 0;          // of optimizers
-  std::int64_t healthy_steps = 0;  // those, and one that has just begun
-};
-
 class Judge {
  public:
-  using OnError = std::function<void(const Verdict&)>;
-
   struct State;  // judge_state.h; not for callers
 
   explicit Judge(World& world);
   ~Judge();
   // Called under the lock, as soon as the harm is known; `again` when the origin of an earlier
   // verdict does harm once more.
-  void on_error(OnError callback, OnError again = nullptr);
+  void on_error(OnVerdict callback, OnVerdict again = nullptr);
   void be_strict();  // every birth is an error
 
   // ---- ops
@@ -150,7 +114,7 @@ class Judge {
     return step_.load(std::memory_order_relaxed);
   }
   // A bad loss or gradient waits to be used or thrown away: ops that zero (traits.zeroes) are to
-  // be told, finite or not.
+  // be reported, finite or not.
   [[nodiscard]] bool awaits_gradients() const noexcept {
     return awaits_.load(std::memory_order_relaxed);
   }

@@ -46,17 +46,18 @@ Judge::RootId Judge::State::backward_begins(std::span<const TensorState> tensors
   tidy(root.events, kMostRootEvents);
   tidy(root.swallowed, Events::kMostParents);
   if (!root.swallowed.empty()) {  // they have arrived: no need to follow them further
-    rooted.insert(root.swallowed.begin(), root.swallowed.end());
-    ledger.unmark([&](EventId id) { return rooted.contains(id); });
+    infs_at_roots.insert(root.swallowed.begin(), root.swallowed.end());
+    ledger.unmark([&](EventId id) { return infs_at_roots.contains(id); });
   }
   if (root.events.empty()) {
     for (const std::uint32_t line : lines) {
-      if (line != 0 && way.size() < kMostLines) way.insert(line);
+      if (line != 0 && lines_to_healthy_roots.size() < kMostLines)
+        lines_to_healthy_roots.insert(line);
     }
   }
   roots.push_back(std::move(root));
   make_room_for_roots();
-  roots_pending |= roots.back().pending();
+  any_root_pending |= roots.back().pending();
   return roots.back().id;
 }
 
@@ -68,7 +69,7 @@ void Judge::State::make_room_for_roots() {
     return !root.pending() && root.swallowed.empty();
   });
   const auto victim = left_behind >= roots.end() - 1 ? roots.begin() : left_behind;
-  dropped += victim->pending() ? 1 : 0;
+  records_dropped += victim->pending() ? 1 : 0;
   roots.erase(victim);
 }
 
@@ -93,12 +94,12 @@ void Judge::State::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
     bad = true;
     const std::vector<EventId> ids = blame_tensor(leaf.state, root->place);
     if (!root->events.empty() && root->bad.size() < kMostRootEvents) append(root->bad, ids);
-    const bool noted =
-        std::any_of(pending.begin(), pending.end(), [&](const PendingGradient& gradient) {
-          return !gradient.leaf_died && gradient.grad == leaf.grad;
-        });
-    if (noted || pending.size() >= kMostPending) continue;
-    pending.push_back(
+    const bool noted = std::any_of(pending_gradients.begin(), pending_gradients.end(),
+                                   [&](const PendingGradient& gradient) {
+                                     return !gradient.leaf_died && gradient.grad == leaf.grad;
+                                   });
+    if (noted || pending_gradients.size() >= kMostPendingGradients) continue;
+    pending_gradients.push_back(
         {leaf.leaf, leaf.grad, leaf.version, ids, leaf.in_optimizer, root->place, false});
   }
   tidy(root->bad, kMostRootEvents);
@@ -128,15 +129,15 @@ void Judge::State::grad_ended(RootId id, std::span<const TensorState> results) {
     const std::vector<EventId> ids = blame_tensor(result, root->place);
     if (grad_events.size() < kMostGradEvents) append(grad_events, ids);
     if (!root->events.empty() && root->bad.size() < kMostRootEvents) append(root->bad, ids);
-    if (pending.size() >= kMostPending) continue;
-    pending.push_back({TensorId{}, TensorId{}, 0, ids, false, root->place, false});
+    if (pending_gradients.size() >= kMostPendingGradients) continue;
+    pending_gradients.push_back({TensorId{}, TensorId{}, 0, ids, false, root->place, false});
   }
   tidy(root->bad, kMostRootEvents);
   if (!bad && root->events.empty()) delivered_well(*root);
   forget_done_roots();
 }
 
-// Whose fault it was is not told: the last bad value it made, and its loss.
+// Nobody says whose fault it was: the last bad value it made, and its loss.
 void Judge::State::backward_raised(RootId id, bool about_nan, const std::string& text) {
   Root* root = find_root(id);
   if (root == nullptr) return;
@@ -156,7 +157,7 @@ void Judge::State::backward_raised(RootId id, bool about_nan, const std::string&
 // stepped, it is a healthy step too.
 void Judge::State::delivered_well(const Root& root) {
   settle_dead(root.place.line);
-  if (!stepped) healthy_step();
+  if (!optimizer_stepped) healthy_step();
 }
 
 }  // namespace nanscope

@@ -255,7 +255,7 @@ TEST(JudgeBackward, PendingGradientIsDroppedWhenClearedOrMadeFinite) {
       p.inplace("mul_", grad, {}, kFinite, {.line = 50});
       p.set_grad(w, grad);
     }
-    p.op("log", {p.data()}, kInf, {.line = 51});  // any told op polls
+    p.op("log", {p.data()}, kInf, {.line = 51});  // any reported op polls
     EXPECT_FALSE(p.judge.awaits_gradients());
     p.kill(w);
     p.end();

@@ -57,10 +57,10 @@ TEST(JudgeBounds, StateSizesHoldInABadTrainingRun) {
     state.grad_ended(root, roots);
   }
   EXPECT_LE(state.roots.size(), Judge::State::kMostRoots + 1);
-  EXPECT_LE(state.pending.size(), Judge::State::kMostPending);
+  EXPECT_LE(state.pending_gradients.size(), Judge::State::kMostPendingGradients);
   EXPECT_LE(state.grad_events.size(), Judge::State::kMostGradEvents);
-  EXPECT_LE(state.reads.size(), Judge::State::kMostReads);
-  EXPECT_LE(state.runs.size(), Judge::State::kMostLines);
+  EXPECT_LE(state.decisive_reads.size(), Judge::State::kMostDecisiveReads);
+  EXPECT_LE(state.bad_reads_of_line.size(), Judge::State::kMostLines);
   EXPECT_LE(state.events.size(), 2 * Events::kMost);
   EXPECT_LE(state.ledger.size(), Ledger::kMostStorages);
   EXPECT_LE(state.notes.list().size(), Notes::kMostSites);
@@ -82,7 +82,7 @@ TEST(JudgeBounds, HealthyCallsDisplaceNoPendingLoss) {
     if (i % 2 == 0) state.backward_ended(root, {});  // the others raised
   }
   EXPECT_NE(state.find_root(first), nullptr);
-  EXPECT_EQ(state.dropped, 0u);
+  EXPECT_EQ(state.records_dropped, 0u);
 }
 
 TEST(JudgeBounds, OriginsOutliveTheirEvents) {

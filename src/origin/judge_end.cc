@@ -131,7 +131,7 @@ void End::held_gradients(HarmDone& harm) {
     }
     if (harm.events.empty()) {
       harm.name = leaf.name;
-      for (const PendingGradient& gradient : state_.pending) {
+      for (const PendingGradient& gradient : state_.pending_gradients) {
         if (gradient.grad == leaf.grad) harm.place = gradient.place;
       }
     }
@@ -167,7 +167,7 @@ void End::results_of_grad(HarmDone& harm) {
 
 // Their leaf died, and nothing healthy followed.
 void End::lost_gradients(HarmDone& harm) {
-  for (const PendingGradient& gradient : state_.pending) {
+  for (const PendingGradient& gradient : state_.pending_gradients) {
     if (gradient.leaf.value != 0 && !gradient.leaf_died) continue;
     const bool repaired = state_.all_events(
         gradient.events, [](const Event& event) { return event.repaired || event.replaced; });
@@ -205,14 +205,15 @@ void End::collapsed() {
 
 void End::guards() {
   if (state_.backwards == 0 && state_.optimizers == 0) return;
-  for (const HostRead& read : state_.reads) {
+  for (const HostRead& read : state_.decisive_reads) {
     HarmDone harm{HarmKind::kGuard, {}, read.place};
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || event->repaired || event->replaced) continue;
       const std::uint32_t line = event->place.line;
       if (state_.is_habit(line, ending_.abnormal)) continue;
-      const bool is_loss = state_.healthy == 0 || ending_.abnormal || state_.way.contains(line);
+      const bool is_loss = state_.healthy_steps == 0 || ending_.abnormal ||
+                           state_.lines_to_healthy_roots.contains(line);
       if (is_loss) harm.events.push_back(id);
     }
     if (harm.events.empty() || !state_.verdicts.harm(harm)) {

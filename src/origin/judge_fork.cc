@@ -10,18 +10,18 @@ namespace nanscope {
 // has it too.
 void Judge::State::forked() {
   roots.clear();
-  roots_pending = false;
-  pending.clear();
+  any_root_pending = false;
+  pending_gradients.clear();
   grad_events.clear();
   amp_events.clear();
   host_reads.clear();
-  reads.clear();
-  runs.clear();
-  backwards = backwards_ended = optimizers = optimizer_steps = healthy = skips = 0;
-  stepped = step_skipped = false;
-  dropped = 0;
+  decisive_reads.clear();
+  bad_reads_of_line.clear();
+  backwards = backwards_ended = optimizers = optimizer_steps = healthy_steps = skips_in_a_row = 0;
+  optimizer_stepped = step_skipped = false;
+  records_dropped = 0;
   verdicts.forget();
-  first_own = events.next_id();
+  first_own_event = events.next_id();
 }
 
 void Judge::State::begin_anew() {
@@ -34,20 +34,20 @@ void Judge::State::take_over(const Past& past) {
   backwards += past.backwards;
   backwards_ended += past.backwards;
   optimizer_steps += past.steps;
-  stepped |= past.healthy_steps > 0;
-  healthy += stepped ? past.healthy_steps : past.backwards;
+  optimizer_stepped |= past.healthy_steps > 0;
+  healthy_steps += optimizer_stepped ? past.healthy_steps : past.backwards;
 }
 
 bool Judge::State::inherited(const std::vector<EventId>& ids) const {
   return !ids.empty() &&
-         std::all_of(ids.begin(), ids.end(), [&](EventId id) { return id < first_own; });
+         std::all_of(ids.begin(), ids.end(), [&](EventId id) { return id < first_own_event; });
 }
 
 void Judge::State::handed_over(const TensorState& tensor, const Place& place) {
   std::vector<EventId> born;
   for (const EventId id : ledger.events_of(tensor)) {
     const Event* event = events.find(id);
-    if (event == nullptr || id < first_own) continue;
+    if (event == nullptr || id < first_own_event) continue;
     const auto is_birth = [](const OriginRef& ref) {
       return ref.source->view.origin_kind == OriginKind::kBirth;
     };

@@ -69,7 +69,7 @@ class Call {
 
  private:
   void find_parents();
-  void tell_readers();
+  void note_readers();
   void drop_finite();
   void cleaned();
   void absorbed();
@@ -92,9 +92,9 @@ class Call {
 void Call::returned() {
   if (traits_.views) return;
   find_parents();
-  if (!state_.pending.empty()) state_.poll();
+  if (!state_.pending_gradients.empty()) state_.poll();
   if (traits_.zeroes) state_.zeroed(record_);
-  tell_readers();
+  note_readers();
   const std::vector<EventId> marks = marks_read();
   drop_finite();
   if (all_kinds(record_.writes).any()) {
@@ -142,7 +142,7 @@ void Call::find_parents() {
 }
 
 // The host, a test or the scaler's check looks at the bad inputs. Printing asks nothing.
-void Call::tell_readers() {
+void Call::note_readers() {
   if (parents_.empty() || record_.place.printing) return;
   if (traits_.amp_check) state_.amp_events = parents_;
   if (traits_.reads_host) {
@@ -186,7 +186,7 @@ void Call::absorbed() {
     const bool born = std::any_of(event->inf.begin(), event->inf.end(), [](const OriginRef& ref) {
       return !ref.source->given() || ref.source->view.kinds.nan;
     });
-    if (born && !state_.rooted.contains(id)) lost.push_back(id);
+    if (born && !state_.infs_at_roots.contains(id)) lost.push_back(id);
   }
   if (lost.size() > Events::kMostParents) lost.resize(Events::kMostParents);
   for (const OpRecord::Write& write : record_.writes) {

@@ -128,7 +128,7 @@ TEST(JudgeOps, GarbageIsHarmlessUntilItReachesALoss) {
 }
 
 TEST(JudgeOps, GarbageNobodySawIsBlamedOnItsAllocation) {
-  // The allocation itself was not told; the op that reads the memory knows of it.
+  // The allocation itself was not reported; the op that reads the memory knows of it.
   Program p;
   Leaf w = p.parameter();
   Tensor loss = p.tensor(kNan, true);

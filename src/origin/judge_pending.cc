@@ -7,9 +7,9 @@
 namespace nanscope {
 
 // A gradient is thrown away when its living leaf has another, none, or made this one
-// finite. When the leaf dies nothing can be told any more: it stays.
+// finite. When the leaf dies nobody can say any more: it stays.
 void Judge::State::poll() {
-  std::erase_if(pending, [&](PendingGradient& gradient) {
+  std::erase_if(pending_gradients, [&](PendingGradient& gradient) {
     if (gradient.leaf.value == 0 || gradient.leaf_died) return false;
     std::optional<LeafGrad> now = world.peek(gradient.leaf);
     if (!now) {
@@ -45,7 +45,7 @@ void Judge::State::poll_roots() {
 
 void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
   const auto here = [&](const Place& place) { return !line || place.line == *line; };
-  std::erase_if(pending, [&](PendingGradient& gradient) {
+  std::erase_if(pending_gradients, [&](PendingGradient& gradient) {
     const bool dead = gradient.leaf.value == 0 || gradient.leaf_died || !world.peek(gradient.leaf);
     if (!dead || !here(gradient.place)) return false;
     fate(gradient.events, Fate::kHandled);
@@ -111,7 +111,7 @@ void Judge::State::zeroed(const OpRecord& record) {
 }
 
 void Judge::State::forget_gradients(const std::function<bool(TensorId)>& gone) {
-  std::erase_if(pending, [&](const PendingGradient& gradient) {
+  std::erase_if(pending_gradients, [&](const PendingGradient& gradient) {
     if (gradient.grad.value == 0 || gradient.leaf_died || !gone(gradient.grad)) return false;
     fate(gradient.events, Fate::kThrownAway);
     return true;
@@ -119,7 +119,7 @@ void Judge::State::forget_gradients(const std::function<bool(TensorId)>& gone) {
 }
 
 void Judge::State::add_losses_behind(std::vector<EventId>& ids) {
-  if (!roots_pending) return;
+  if (!any_root_pending) return;
   poll_roots();
   const std::vector<Blamed> origins = blame(ids, events);
   for (const Root& root : roots) {
@@ -141,7 +141,7 @@ void Judge::State::forget_done_roots() {
   std::erase_if(roots, [](const Root& root) {
     return !root.open && !root.pending() && root.swallowed.empty();
   });
-  roots_pending =
+  any_root_pending =
       std::any_of(roots.begin(), roots.end(), [](const Root& root) { return root.pending(); });
 }
 

@@ -21,7 +21,7 @@ void Judge::State::remember_host(const std::vector<EventId>& ids, const Place& p
   if (host_reads.size() < kMostHostReads) {
     host_reads.push_back({ids, place});
   } else {
-    ++dropped;
+    ++records_dropped;
   }
 }
 
@@ -36,8 +36,8 @@ void Judge::State::remember_read(const std::vector<EventId>& ids, bool requires_
   if (read.events.empty()) return;
   // One test is seen several times: isnan(x) as the x != x inside it, isfinite(x) as x == x
   // and then abs(x) != inf.
-  if (!reads.empty() && reads.back().events == read.events &&
-      reads.back().place.line == place.line) {
+  if (!decisive_reads.empty() && decisive_reads.back().events == read.events &&
+      decisive_reads.back().place.line == place.line) {
     return;
   }
   std::set<std::uint32_t> lines;
@@ -45,31 +45,32 @@ void Judge::State::remember_read(const std::vector<EventId>& ids, bool requires_
     if (const Event* event = events.find(id)) lines.insert(event->place.line);
   }
   for (const std::uint32_t line : lines) {
-    if (runs.size() < kMostLines || runs.contains(line)) ++runs[line];
+    if (bad_reads_of_line.size() < kMostLines || bad_reads_of_line.contains(line))
+      ++bad_reads_of_line[line];
   }
-  if (reads.size() < kMostReads) reads.push_back(std::move(read));
+  if (decisive_reads.size() < kMostDecisiveReads) decisive_reads.push_back(std::move(read));
 }
 
 // What was read bad before this step was skipped and recovered from: the habit of its line.
 void Judge::State::healthy_step() {
-  ++healthy;
-  for (const auto& [line, count] : runs) {
-    if (longest.size() >= kMostLines && !longest.contains(line)) continue;
-    longest[line] = std::max(longest[line], count);
+  ++healthy_steps;
+  for (const auto& [line, count] : bad_reads_of_line) {
+    if (most_recovered_reads.size() >= kMostLines && !most_recovered_reads.contains(line)) continue;
+    most_recovered_reads[line] = std::max(most_recovered_reads[line], count);
   }
-  for (const HostRead& read : reads) fate(read.events, Fate::kHandled);
-  reads.clear();
-  runs.clear();
+  for (const HostRead& read : decisive_reads) fate(read.events, Fate::kHandled);
+  decisive_reads.clear();
+  bad_reads_of_line.clear();
 }
 
 // Skipped before and recovered, and this time it is not much worse.
 bool Judge::State::is_habit(std::uint32_t line, bool abnormal) const {
-  const auto before = longest.find(line);
-  if (before == longest.end() || before->second == 0) return false;
-  const auto now = runs.find(line);
+  const auto before = most_recovered_reads.find(line);
+  if (before == most_recovered_reads.end() || before->second == 0) return false;
+  const auto now = bad_reads_of_line.find(line);
   const std::int64_t most =
       abnormal ? before->second : std::max<std::int64_t>(8, 3 * before->second);
-  return (now == runs.end() ? 0 : now->second) <= most;
+  return (now == bad_reads_of_line.end() ? 0 : now->second) <= most;
 }
 
 }  // namespace nanscope

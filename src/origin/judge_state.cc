@@ -62,16 +62,16 @@ void Judge::State::collect() {
     refer(root.swallowed);
     refer(root.bad);
   }
-  for (const PendingGradient& gradient : pending) refer(gradient.events);
+  for (const PendingGradient& gradient : pending_gradients) refer(gradient.events);
   for (const HostRead& read : host_reads) refer(read.events);
-  for (const HostRead& read : reads) refer(read.events);
+  for (const HostRead& read : decisive_reads) refer(read.events);
   refer(grad_events);
   refer(amp_events);
   events.collect(referred);
-  std::erase_if(rooted, [&](EventId id) { return !referred.contains(id); });
+  std::erase_if(infs_at_roots, [&](EventId id) { return !referred.contains(id); });
 }
 
-// What became of these values: told to the notes of their origins.
+// What became of these values, for the notes of their origins.
 void Judge::State::fate(std::span<const EventId> ids, Fate fate) {
   for (const EventId id : ids) {
     const Event* event = events.find(id);
@@ -89,7 +89,7 @@ bool Judge::State::origins_in_backward(std::span<const EventId> ids) const {
 }
 
 std::uint64_t Judge::State::evicted() const {
-  return ledger.evicted() + events.lost_parents() + notes.uncounted() + dropped;
+  return ledger.evicted() + events.lost_parents() + notes.uncounted() + records_dropped;
 }
 
 }  // namespace nanscope

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "origin/judge.h"
 #include "origin/verdicts.h"
 #include "watch/ledger.h"
 
@@ -96,7 +97,7 @@ struct Judge::State {
   [[nodiscard]] bool inherited(const std::vector<EventId>& ids) const;
 
   // ---- judge_pending.cc
-  void poll();        // gradients: cheap, at every told op
+  void poll();        // gradients: cheap, at every reported op
   void poll_roots();  // at the program's own moments
   // Something went well: what was pending for a leaf that died is settled. `line`: only what
   // was called from there.
@@ -108,7 +109,9 @@ struct Judge::State {
   void add_losses_behind(std::vector<EventId>& ids);
   void close(Root& root, Fate what);
   void forget_done_roots();
-  [[nodiscard]] bool awaits_gradients() const { return roots_pending || !pending.empty(); }
+  [[nodiscard]] bool awaits_gradients() const {
+    return any_root_pending || !pending_gradients.empty();
+  }
 
   // A parameter that was assigned a bad value.
   void judge_replaced(const Place& place);
@@ -138,9 +141,9 @@ struct Judge::State {
   [[nodiscard]] std::uint64_t evicted() const;
 
   static constexpr std::size_t kMostRoots = 5000;
-  static constexpr std::size_t kMostPending = 64;
+  static constexpr std::size_t kMostPendingGradients = 64;
   static constexpr std::size_t kMostGradEvents = 64;
-  static constexpr std::size_t kMostReads = 256;
+  static constexpr std::size_t kMostDecisiveReads = 256;
   static constexpr std::size_t kMostHostReads = 1024;
   static constexpr std::size_t kMostLines = 4096;
   static constexpr std::size_t kMostRootEvents = 256;
@@ -153,27 +156,29 @@ struct Judge::State {
 
   std::deque<Root> roots;
   RootId next_root = 1;
-  bool roots_pending = false;
-  std::vector<PendingGradient> pending;
-  std::vector<EventId> grad_events;               // handed out by autograd.grad()
-  std::vector<EventId> amp_events;                // what the scaler's check last found bad
-  std::vector<HostRead> host_reads;               // in programs without backward
-  std::vector<HostRead> reads;                    // since the last healthy step
-  std::map<std::uint32_t, std::int64_t> runs;     // reads since then, per line that made the value
-  std::map<std::uint32_t, std::int64_t> longest;  // the longest run that was recovered from
-  std::unordered_set<std::uint32_t> way;          // lines on the way to a healthy root
-  std::unordered_set<EventId> rooted;             // absorbed Infs that have reached a root
+  bool any_root_pending = false;
+  std::vector<PendingGradient> pending_gradients;
+  std::vector<EventId> grad_events;      // handed out by autograd.grad()
+  std::vector<EventId> amp_events;       // what the scaler's check last found bad
+  std::vector<HostRead> host_reads;      // in programs without backward
+  std::vector<HostRead> decisive_reads;  // tests and reads since the last healthy step
+  // How many of these there were, per line that made the value; and the most that a line recovered
+  // from by a healthy step.
+  std::map<std::uint32_t, std::int64_t> bad_reads_of_line;
+  std::map<std::uint32_t, std::int64_t> most_recovered_reads;
+  std::unordered_set<std::uint32_t> lines_to_healthy_roots;
+  std::unordered_set<EventId> infs_at_roots;  // absorbed Infs that have reached a root
   bool step_skipped = false;
   std::int64_t backwards = 0;
   std::int64_t backwards_ended = 0;
   std::int64_t optimizers = 0;
   std::int64_t optimizer_steps = 0;
-  std::int64_t healthy = 0;
-  std::int64_t skips = 0;     // by the scaler, in a row
-  bool stepped = false;       // an optimizer made a healthy step
-  std::uint64_t dropped = 0;  // records that did not fit
+  std::int64_t healthy_steps = 0;
+  std::int64_t skips_in_a_row = 0;    // by the scaler
+  bool optimizer_stepped = false;     // and the step was healthy
+  std::uint64_t records_dropped = 0;  // they did not fit
   bool strict = false;
-  EventId first_own = 0;  // earlier events are of the process that forked this one
+  EventId first_own_event = 0;  // earlier events are of the process that forked this one
 
  private:
   void collect();

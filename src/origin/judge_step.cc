@@ -50,7 +50,7 @@ void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
     verdicts.harm(harm);
   } else if (any) {
     healthy_step();
-    stepped = true;
+    optimizer_stepped = true;
     settle_dead(std::nullopt);
   }
 }
@@ -87,11 +87,11 @@ void Judge::State::gradients_dropped(std::span<const TensorId> gradients) {
 // own multiplication, or if scaling down does not help any more.
 void Judge::State::scaler_updated(bool found_inf, double scale, const Place& place) {
   if (!found_inf) {
-    skips = 0;
+    skips_in_a_row = 0;
     amp_events.clear();
     return;
   }
-  ++skips;
+  ++skips_in_a_row;
   const std::vector<Blamed> found = blame(amp_events, events);
   EventView first;
   first.place = place;
@@ -107,7 +107,7 @@ void Judge::State::scaler_updated(bool found_inf, double scale, const Place& pla
     close(root, Fate::kHandled);
   }
   forget_done_roots();
-  if (scale < 1.0 && skips >= 3 && !amp_events.empty()) {
+  if (scale < 1.0 && skips_in_a_row >= 3 && !amp_events.empty()) {
     verdicts.harm({HarmKind::kGradient, amp_events, place, {}, "loss scale collapsed"});
   }
 }

@@ -7,9 +7,26 @@
 
 #include <string_view>
 
-#include "origin/records.h"
-
 namespace nanscope {
+
+struct OpTraits {
+  bool allocates = false;   // empty, resize_, set_: whatever lies there is nobody's doing
+  bool overwrites = false;  // fill_, copy_, normal_: the target is written, not read
+  bool lifts = false;       // lift_fresh: a tensor built from Python values
+  bool fills = false;     // masked_fill, fill_, where, index_fill: can write a constant beside data
+  bool tests = false;     // isnan, isinf, isfinite, ...
+  bool compares = false;  // eq, ne: a test when the operands are the same, or one is non-finite
+  bool deliberate =
+      false;             // where, nan_to_num, clamp, max, indexing: bad in, finite out on purpose
+  bool absorbs = false;  // div, mul, pow, ...: x / inf = 0, nobody asked for that
+  bool is_log = false;   // -inf of an exact zero is the right logarithm
+  bool looks_through = false;  // abs, clone, casts: a test of the result tests the operand
+  bool reads_host = false;     // item()
+  bool validates = false;      // multinomial, cholesky: may raise because of a NaN it was given
+  bool zeroes = false;         // zero_
+  bool amp_check = false;      // _amp_foreach_non_finite_check_and_unscale_
+  bool views = false;          // view, slice, detach: shares the storage, makes nothing
+};
 
 // `base_name`: without namespace and overload, as in "masked_fill_".
 [[nodiscard]] OpTraits traits_of(std::string_view base_name);

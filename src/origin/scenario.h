@@ -1,5 +1,5 @@
-// For the tests: a program in miniature. Tensors, ops by name and training moments, told
-// to a judge the way the adapter tells them.
+// For the tests: a program in miniature. Tensors, ops by name and training moments,
+// reported to a judge the way the adapter reports them.
 #pragma once
 
 #include <map>
@@ -101,7 +101,7 @@ class Program : public FactsMaker {
     Tensor result = tensor(out, options.grad);
     OpRecord record = begin(name, inputs, options);
     if (options.floating) record.writes.push_back(write(result, options));
-    tell(record);
+    report(record);
     return result;
   }
   // `target` is written; it is read too unless the op overwrites it.
@@ -117,7 +117,7 @@ class Program : public FactsMaker {
     written.target = what;
     written.target_name.text = target_name;
     if (options.floating) record.writes.push_back(written);
-    tell(record);
+    report(record);
     target.state.kinds = out;
   }
   void raises(const std::string& name, std::vector<Tensor> inputs, const std::string& text,
@@ -295,8 +295,8 @@ class Program : public FactsMaker {
     written.some_zero = options.all_zero || options.some_zero;
     return written;
   }
-  // As the adapter does: healthy ops are not told.
-  void tell(const OpRecord& record) {
+  // As the adapter does: healthy ops are not reported.
+  void report(const OpRecord& record) {
     bool concerns = record.op->traits.zeroes && judge.awaits_gradients();
     for (const OpRecord::Read& read : record.reads) {
       concerns |= read.state.kinds.any() || judge.ledger().knows(read.state.storage);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "origin/judge.h"
+#include "origin/verdict.h"
 
 namespace nanscope {
 

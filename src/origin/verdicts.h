@@ -23,7 +23,7 @@ class Verdicts {
  public:
   Verdicts(const Events& events, Notes& notes) : events_(events), notes_(notes) {}
 
-  void on_error(Judge::OnError callback, Judge::OnError again) {
+  void on_error(OnVerdict callback, OnVerdict again) {
     callback_ = std::move(callback);
     again_ = std::move(again);
   }
@@ -41,8 +41,8 @@ class Verdicts {
   [[nodiscard]] bool excused(const HarmDone& harm, const std::vector<Blamed>& origins) const;
   [[nodiscard]] bool is_right_logarithm(const HarmDone& harm,
                                         const std::vector<Blamed>& origins) const;
-  // The same origin is reported once; that it did harm again is told, unless an exception says
-  // so already.
+  // The same origin is reported once; when it does harm again, `again_` is called, unless an
+  // exception says so already.
   [[nodiscard]] bool is_new(const EventView& origin, bool raised);
   void report(Verdict verdict);
   void trace(const HarmDone& harm, const Blamed& origin, Verdict& verdict) const;
@@ -51,8 +51,8 @@ class Verdicts {
 
   const Events& events_;
   Notes& notes_;
-  Judge::OnError callback_;
-  Judge::OnError again_;
+  OnVerdict callback_;
+  OnVerdict again_;
   std::vector<Verdict> verdicts_;
   std::map<Key, std::size_t> reported_;  // the number of its verdict
 };

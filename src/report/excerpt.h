@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "records/capture.h"
+#include "records/site.h"
 #include "report/paint.h"
 
 namespace nanscope::report {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "records/capture.h"
+#include "records/finding.h"
 #include "report/paint.h"
 
 namespace nanscope::report {

@@ -7,7 +7,7 @@
 // is counted.
 //
 // It also keeps marks: a finite tensor that lost its value to an absorbed Inf. A
-// marked storage is known too, so that ops which read it are told to the judge.
+// marked storage is known too, so that ops which read it are reported to the judge.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace nanscope {
 
 using EventId = std::uint64_t;  // counts from 1; 0 is no event
 
-// Keeps storage numbers from being reused, and tells when a storage died.
+// Keeps storage numbers from being reused, and knows when a storage died.
 class StorageKeeper {
  public:
   virtual ~StorageKeeper() = default;

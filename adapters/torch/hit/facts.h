@@ -9,7 +9,7 @@
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/before.h"
 #include "origin/event_facts.h"
-#include "origin/records.h"
+#include "origin/op_record.h"
 
 namespace nanscope::torch_adapter {
 

@@ -6,7 +6,7 @@
 
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/interpose/tensors.h"
-#include "records/capture.h"
+#include "records/finding.h"
 
 namespace nanscope::torch_adapter {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "adapters/torch/watch/before.h"
-#include "records/capture.h"
+#include "records/finding.h"
 
 namespace nanscope::torch_adapter {
 

@@ -15,7 +15,7 @@
 #include "adapters/torch/interpose/trampoline.h"
 #include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/scan_rule.h"
-#include "origin/records.h"
+#include "origin/op_record.h"
 #include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {

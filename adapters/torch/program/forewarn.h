@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "adapters/torch/interpose/arguments.h"
-#include "records/capture.h"
+#include "records/step.h"
 
 namespace nanscope::torch_adapter {
 

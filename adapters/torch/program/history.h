@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "records/capture.h"
+#include "records/step.h"
 
 namespace nanscope::torch_adapter {
 

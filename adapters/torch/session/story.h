@@ -3,7 +3,7 @@
 
 #include "adapters/torch/program/frames.h"
 #include "origin/judge.h"
-#include "records/capture.h"
+#include "records/finding.h"
 
 struct _object;
 

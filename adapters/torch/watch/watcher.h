@@ -14,7 +14,6 @@
 #include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/world.h"
 #include "origin/judge.h"
-#include "records/capture.h"
 #include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {

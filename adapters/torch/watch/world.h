@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "adapters/torch/watch/locks.h"
-#include "origin/records.h"
+#include "origin/world.h"
 
 namespace nanscope::torch_adapter {
 

@@ -1,0 +1,46 @@
+// What the judge asks back of the living program.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "origin/target.h"
+#include "watch/ledger.h"
+#include "watch/tensor_state.h"
+
+namespace nanscope {
+
+struct EventFacts;  // event_facts.h
+
+// A leaf tensor and its gradient.
+struct LeafGrad {
+  TensorId leaf;
+  TensorId grad;  // 0: none
+  std::uint64_t version = 0;
+  TensorState state;  // of the gradient
+  bool in_optimizer = false;
+  TargetName name;
+};
+
+// The living program, asked back by the judge.
+class World : public StorageKeeper {
+ public:
+  // Nothing if the leaf died.
+  virtual std::optional<LeafGrad> leaf(TensorId leaf) = 0;
+  // The same without a scan: only `grad` and `version` are looked at. Asked at every reported op
+  // while a gradient is pending.
+  virtual std::optional<LeafGrad> peek(TensorId leaf) { return this->leaf(leaf); }
+  // Leaves whose values now lie in another storage than when they were last looked at: the
+  // program assigned `.data`, which no op shows.
+  struct Replaced {
+    TensorState state;
+    TargetName name;
+  };
+  virtual std::vector<Replaced> replaced_leaves() { return {}; }
+  // Facts of a tensor that nobody made and no op has read: one of those just reported.
+  virtual std::shared_ptr<const EventFacts> facts_of(const TensorState&) { return nullptr; }
+};
+
+}  // namespace nanscope

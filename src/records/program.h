@@ -1,0 +1,24 @@
+// The program that was watched, and how it ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "records/kinds.h"
+
+namespace nanscope {
+
+struct Program {
+  std::vector<std::string> argv;
+  std::string python;
+  std::string torch;
+  std::string mode = "exact";
+  std::int64_t pid = 0;
+  std::string host;
+  std::optional<int> exit_status;  // absent while it runs
+  std::optional<Ended> ended;
+};
+
+}  // namespace nanscope

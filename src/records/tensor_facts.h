@@ -1,0 +1,36 @@
+// What went into the op that failed, and what came out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scan/statistics.h"
+
+namespace nanscope {
+
+// An input or output of the op that failed.
+struct TensorFacts {
+  std::string name;  // in the source: `p`, `mask.sum()`
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  Statistics statistics;
+  std::vector<Value> at_index;  // at the failing elements, in their order; empty if unknown
+  std::string remark;           // e.g. "as it was before the op overwrote it"
+  // Its name in the op's schema: self, other, tensors[2]; "saved self" for what a backward node
+  // kept since forward; empty if unknown.
+  std::string argument;
+  // Of the elements that feed the first failing one, where they are several: the row of a
+  // softmax, what a reduction summed.
+  std::optional<Statistics> feeding;
+  bool parameter = false;  // a trained weight, or a view of one
+};
+
+// A scalar argument of the op: eps, exponent, dim.
+struct ScalarFact {
+  std::string name;
+  std::string value;
+};
+
+}  // namespace nanscope
