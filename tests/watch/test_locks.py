@@ -34,7 +34,7 @@ def test_no_lock_is_left_held_in_the_child() -> None:
     )
     assert run.returncode == 0, run.stderr
     answers = dict(line.split(": ") for line in run.stdout.splitlines())
-    assert {"session", "warnings", "proofs"} <= answers.keys()
+    assert {"session", "world", "proofs"} <= answers.keys()
     assert set(answers.values()) == {"True"}, answers
 
 

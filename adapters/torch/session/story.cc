@@ -8,7 +8,7 @@
 #include "adapters/python/read_site.h"
 #include "adapters/torch/hit/facts.h"
 #include "adapters/torch/program/frames.h"
-#include "adapters/torch/program/history.h"
+#include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/watcher.h"
 
 namespace nb = nanobind;
@@ -16,9 +16,28 @@ namespace nb = nanobind;
 namespace nanscope::torch_adapter {
 namespace {
 
-PyObject* describe_function = nullptr;
-PyObject* name_function = nullptr;
-bool began_late = false;
+// What Python gave for the telling, under the GIL.
+class Teller {
+ public:
+  void configure(PyObject* describe, PyObject* name) {
+    Py_XINCREF(describe);
+    Py_XINCREF(name);
+    Py_XSETREF(describe_, describe);
+    Py_XSETREF(name_, name);
+  }
+  [[nodiscard]] PyObject* describe() const noexcept { return describe_; }
+  [[nodiscard]] PyObject* name() const noexcept { return name_; }
+  // Values that no watched op made may have been computed before the watch began.
+  bool began_late = false;
+
+ private:
+  PyObject* describe_ = nullptr;
+  PyObject* name_ = nullptr;
+};
+Teller& teller() {
+  static auto& one = *new Teller;
+  return one;
+}
 
 // The answer of story.describe, read back.
 struct Described {
@@ -66,7 +85,7 @@ nb::object ask_python(PyObject* function, const nb::tuple& given) {
 
 Described ask(StackId stack, const std::string& op, const std::string& node,
               const std::vector<Facts::Argument>& arguments) {
-  if (describe_function == nullptr) return {};
+  if (teller().describe() == nullptr) return {};
   try {
     nb::list given;
     for (const Facts::Argument& argument : arguments) {
@@ -74,7 +93,7 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
           nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
     }
     const nb::tuple question = nb::make_tuple(frames_for_python(stack), op, node, given);
-    return read_answer(ask_python(describe_function, question));
+    return read_answer(ask_python(teller().describe(), question));
   } catch (const std::exception& error) {
     Described told;
     told.site.remark = std::string("the source could not be read: ") + error.what();
@@ -111,7 +130,7 @@ Finding begin_finding(const EventView& event) {
   }
   Origin& origin = finding.origin;
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
-  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || began_late))
+  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || teller().began_late))
     origin.kind = OriginKind::kUnwatched;
   origin.was_finite = event.origin_kind == OriginKind::kUnwatched;
   origin.phase = origin.kind == OriginKind::kUnwatched ? event.place.phase : event.phase();
@@ -146,17 +165,19 @@ Finding begin_finding(const EventView& event) {
 
 // How the training went until here.
 void tell_history(Finding& finding) {
-  finding.history = history_so_far();
+  const Watcher& watcher = Watcher::get();
+  finding.history = watcher.history.so_far(watcher.judge.current_step());
   if (finding.origin.phase != Phase::kBackward) return;
-  for (const double largest : gradients_now()) finding.magnitudes.push_back({"", largest, true});
+  for (const double largest : watcher.history.gradients_now())
+    finding.magnitudes.push_back({"", largest, true});
 }
 
 // The living modules know the names of their parameters and buffers.
 std::optional<std::string> name_in_modules(StorageId storage) {
-  if (name_function == nullptr) return std::nullopt;
+  if (teller().name() == nullptr) return std::nullopt;
   try {
     const nb::tuple given = nb::make_tuple(storage.value);
-    return nb::cast<std::optional<std::string>>(ask_python(name_function, given));
+    return nb::cast<std::optional<std::string>>(ask_python(teller().name(), given));
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -175,14 +196,9 @@ Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {
 
 }  // namespace
 
-void configure_story(PyObject* describe, PyObject* name) {
-  Py_XINCREF(describe);
-  Py_XINCREF(name);
-  Py_XSETREF(describe_function, describe);
-  Py_XSETREF(name_function, name);
-}
+void configure_story(PyObject* describe, PyObject* name) { teller().configure(describe, name); }
 
-void made_before_the_watch(bool may) noexcept { began_late = may; }
+void made_before_the_watch(bool may) noexcept { teller().began_late = may; }
 
 Finding tell_story(const Verdict& verdict) {
   const nb::gil_scoped_acquire gil;
