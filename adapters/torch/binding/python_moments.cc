@@ -17,8 +17,7 @@ Adapter::Originals& originals() { return Adapter::get().originals; }
 
 // Stands in for torch.autograd.graph._engine_run_backward; adds no frame to a traceback.
 nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
-  Observer& now = observer();
-  if (!now.is_on() || this_thread().busy) return call(originals().engine, args, kwargs);
+  if (!observer().is_on() || this_thread().busy) return call(originals().engine, args, kwargs);
   Backward backward{args, kwargs, {}};
   backward.timed.emplace(Part::kMoment);
   if (args.size() > 0) backward.roots = tensors_in(args[0]);
@@ -30,7 +29,7 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   backward.accumulates =
       kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
   if (backward.accumulates) Watcher::get().history.loss_seen(backward.roots);
-  return now.run_backward(backward);
+  return observer().run_backward(backward);
 }
 
 nb::object print_tensor(const nb::args& args, const nb::kwargs& kwargs) {

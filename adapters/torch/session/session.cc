@@ -238,21 +238,22 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
     notes = Watcher::get().judge.notes();
     coverage = coverage_now(also);
   }
-  std::vector<Finding> told;
+  std::vector<Finding> notes_and_warnings;
   for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i)
-    told.push_back(tell_note(notes[i]));
-  std::erase_if(told, [&](const Finding& note) { return !is_chosen(all, note); });
+    notes_and_warnings.push_back(tell_note(notes[i]));
+  std::erase_if(notes_and_warnings, [&](const Finding& note) { return !is_chosen(all, note); });
 
   const std::lock_guard guard(all.lock);
-  told.insert(told.begin(), all.warnings.begin(), all.warnings.end());
-  std::stable_sort(told.begin(), told.end(),
+  notes_and_warnings.insert(notes_and_warnings.begin(), all.warnings.begin(), all.warnings.end());
+  std::stable_sort(notes_and_warnings.begin(), notes_and_warnings.end(),
                    [](const Finding& a, const Finding& b) { return a.level < b.level; });
   SessionEnd end;
   end.capture.program = all.options.program;
   end.capture.program.exit_status = exit_status;
   end.capture.program.ended = ended;
   end.capture.findings = all.findings;
-  end.capture.findings.insert(end.capture.findings.end(), told.begin(), told.end());
+  end.capture.findings.insert(end.capture.findings.end(), notes_and_warnings.begin(),
+                              notes_and_warnings.end());
   end.capture.coverage = std::move(coverage);
   const bool wanted = !all.findings.empty() || all.options.keep_capture;
   if (wanted && all.no_writer) complain(all, *all.no_writer);
@@ -262,7 +263,7 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
     };
     note(all.writer->append(end.capture.program));
     note(all.writer->append(end.capture.coverage));
-    for (const Finding& finding : told) note(all.writer->append(finding));
+    for (const Finding& finding : notes_and_warnings) note(all.writer->append(finding));
     note(all.writer->keep());
     note(all.writer->finish());
     if (all.writer->exists()) end.capture_path = all.writer->path();
