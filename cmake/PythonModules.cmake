@@ -45,7 +45,7 @@ file(GLOB_RECURSE adapter_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/adapt
 list(FILTER adapter_sources EXCLUDE REGEX "_test\\.cc$")
 if(adapter_sources)
   add_python_module(_torch ${adapter_sources})
-  # The trampolines find a Hook's members by their offsets, which g++ knows for any class.
+  # The trampolines find a wrapper's members by their offsets, which g++ knows for any class.
   target_compile_options(_torch PRIVATE -O2 -Wno-invalid-offsetof)
   target_compile_definitions(_torch PRIVATE NDEBUG)
   target_link_libraries(_torch PRIVATE nanscope_torch nanscope_fmt)
@@ -58,15 +58,15 @@ if(adapter_sources)
     PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
   # The ABI classes of the kernels, read from torch's own headers.
-  set(rows_generator "${PROJECT_SOURCE_DIR}/adapters/torch/interpose/generate_rows.py")
-  file(GLOB has_rows_generator CONFIGURE_DEPENDS "${rows_generator}")
-  if(has_rows_generator)
-    set(rows "${PROJECT_BINARY_DIR}/generated/rows.inc")
+  set(abi_classes_generator "${PROJECT_SOURCE_DIR}/adapters/torch/interpose/generate_abi_classes.py")
+  file(GLOB has_abi_classes_generator CONFIGURE_DEPENDS "${abi_classes_generator}")
+  if(has_abi_classes_generator)
+    set(abi_classes "${PROJECT_BINARY_DIR}/generated/abi_classes.inc")
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
-    add_custom_command(OUTPUT "${rows}"
-      COMMAND "${Python_EXECUTABLE}" -I "${rows_generator}" "${torch_dir}/include" "${rows}"
-      DEPENDS "${rows_generator}" "${torch_dir}/version.py" VERBATIM)
-    target_sources(_torch PRIVATE "${rows}")
+    add_custom_command(OUTPUT "${abi_classes}"
+      COMMAND "${Python_EXECUTABLE}" -I "${abi_classes_generator}" "${torch_dir}/include" "${abi_classes}"
+      DEPENDS "${abi_classes_generator}" "${torch_dir}/version.py" VERBATIM)
+    target_sources(_torch PRIVATE "${abi_classes}")
     target_include_directories(_torch PRIVATE "${PROJECT_BINARY_DIR}/generated")
   endif()
 endif()

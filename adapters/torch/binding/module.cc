@@ -7,19 +7,23 @@
 #include <nanobind/stl/vector.h>
 
 #include "adapters/python/native.h"
+#include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_forks.h"
 #include "adapters/torch/binding/python_moments.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/binding/python_sentinel.h"
-#include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/hit/at_hand.h"
+#include "adapters/torch/interpose/install.h"
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/ops/operands.h"
 #include "adapters/torch/program/forewarn.h"
 #include "adapters/torch/program/frames.h"
-#include "adapters/torch/program/history.h"
 #include "adapters/torch/program/moments.h"
 #include "adapters/torch/session/session.h"
 #include "adapters/torch/session/story.h"
-#include "adapters/torch/watch/proofs.h"
+#include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
 #include "adapters/torch/watch/watcher.h"
 #include "report/json.h"
@@ -51,13 +55,13 @@ nb::dict finish(int status, const std::string& ended,
   const Busy busy;
   watch_weights();
   const SessionEnd end = end_session(status, ended_from(ended), not_watched);
-  nb::dict told;
-  told["error"] = error_found();
-  told["json"] = json_report(end.capture);
-  told["text"] = text_report(end.capture, TextOptions{.color = color, .verbose = verbose});
-  told["capture"] = Native{end.capture_path};
-  told["complaints"] = end.complaints;
-  return told;
+  nb::dict report;
+  report["error"] = error_found();
+  report["json"] = json_report(end.capture);
+  report["text"] = text_report(end.capture, TextOptions{.color = color, .verbose = verbose});
+  report["capture"] = Native{end.capture_path};
+  report["complaints"] = end.complaints;
+  return report;
 }
 
 }  // namespace
@@ -68,21 +72,22 @@ NB_MODULE(_torch, module) {
   using namespace nanscope::torch_adapter;
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
+  Watcher::get().world.ask({.state = &state_by_extent, .facts = &facts_at_hand});
   module.def("configure", [](nb::object is_user_code, nb::object optimizer,
                              const std::string& torch_folder, nb::object describe, nb::object name,
                              nb::object exception_for, std::int64_t steps) {
     configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
     configure_story(describe.ptr(), name.ptr());
-    configure_stop(exception_for.ptr(), steps);
+    Watcher::get().stopping.configure(exception_for.ptr(), steps);
   });
   // A watch() block is over: what it gave us is let go of.
   module.def("disconnect", [] {
     configure_story(nullptr, nullptr);
-    configure_stop(nullptr, 0);
+    Watcher::get().stopping.configure(nullptr, 0);
   });
   module.def("install", [] {
-    const Installed counts = install_hooks();
-    return nb::make_tuple(counts.typed, counts.boxed, counts.other_libraries);
+    const Installed counts = install_wrappers(Watcher::get().new_ops);
+    return nb::make_tuple(counts.of_torch, counts.of_others);
   });
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
   module.def("is_watching", [] { return watching != 0; });
@@ -111,13 +116,13 @@ NB_MODULE(_torch, module) {
       nb::arg(), nb::arg(), nb::arg(), nb::arg("mode") = "exact");
   module.def("begin_anew", [] {
     this_thread().stop_wanted = false;
-    forget_moments();
-    forget_history();
-    Watcher::get().forget_storages();
+    Adapter::get().moments.forget();
+    Watcher::get().history.forget();
+    Watcher::get().storages.forget();
     const WithoutGil without_gil;
     Watcher::get().judge.begin_anew();
   });
-  module.def("remember_old_gradients", &remember_old_gradients);
+  module.def("remember_old_gradients", [] { Adapter::get().moments.remember_old_gradients(); });
   add_forks(module);
   module.def("keep_to", &keep_to);
   add_moments(module);
@@ -127,23 +132,23 @@ NB_MODULE(_torch, module) {
     for (nb::handle frame : stack) {
       frames.push_back({nb::object(frame[0]).ptr(), nb::cast<int>(frame[1]), nullptr});
     }
-    program_ended({exception, blunder, status, text, tensors_in(locals), named_tensors_in(held),
-                   past_stack(frames)});
+    Adapter::get().moments.program_ended({exception, blunder, status, text, tensors_in(locals),
+                                          named_tensors_in(held), past_stack(frames)});
   });
   module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {
     return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;
   });
   module.def("knows_bad_values", [] { return !Watcher::get().ledger.empty(); });
   module.def("error_found", &error_found);
-  module.def("stops", &stops);
+  module.def("stops", [] { return Watcher::get().stopping.count(); });
   module.def("finding_json", &finding_json);
   module.def("finding_text", &finding_text);
-  module.def("check_proofs", [](bool on) { proofs.checked = on; });
-  module.def("proofs", [] { return std::pair(proofs.held, proofs.broken); });
+  module.def("check_proofs", [](bool on) { Watcher::get().proofs.checked = on; });
+  module.def("proofs", [] { return Watcher::get().proofs.results(); });
   // For bench/: a level, and what was counted since the level was set.
   module.def("time_parts", [](int level) {
-    timing = level;
     ticks = {};
+    ticks.level = level;
   });
   module.def("ticks", [] {
     return nb::make_tuple(__rdtsc(),
@@ -151,7 +156,7 @@ NB_MODULE(_torch, module) {
                           std::vector<std::uint64_t>(ticks.times.begin(), ticks.times.end()));
   });
   module.def("counters", [] {
-    const Counters counters = Watcher::get().counters();
+    const Counters counters = Threads::get().counters();
     return nb::make_tuple(counters.ops, counters.bytes);
   });
   module.def("finish", &finish);

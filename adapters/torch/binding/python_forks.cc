@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "adapters/python/native.h"
+#include "adapters/torch/session/fork.h"
 #include "adapters/torch/watch/locks.h"
-#include "adapters/torch/watch/watcher.h"
 
 namespace nb = nanobind;
 using nanscope::python::Native;

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <torch/csrc/autograd/python_variable.h>
 
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/world.h"
 
 namespace nanscope::torch_adapter {
@@ -104,14 +105,6 @@ std::optional<double> learning_rate_of(nb::handle optimizer) {
     return nb::cast<double>(nb::float_(nb::object(groups[0]["lr"])));
   } catch (const std::exception&) {
     return std::nullopt;
-  }
-}
-
-void keep(nb::object*& place, nb::object value) {
-  if (place == nullptr) {
-    place = new nb::object(std::move(value));
-  } else {
-    *place = std::move(value);
   }
 }
 

@@ -34,8 +34,6 @@ void add_state_of(nb::handle optimizer, Tensors& tensors);
 nb::object call(nb::handle function, nb::handle args, nb::handle kwargs);
 // Of an exception on its way; nothing for our own, or for one that cannot say them.
 [[nodiscard]] std::string words_of(const nb::python_error& error);
-// Python objects that live as long as the process.
-void keep(nb::object*& place, nb::object value);
 
 // torch's exception carries a Python error of its own. Any other is a fault of ours, and no
 // affair of the program.
@@ -49,7 +47,7 @@ auto guarded(Act act) -> decltype(act()) {
   } catch (nb::python_error&) {
     throw;
   } catch (const std::exception& error) {
-    disarm("a hook", error.what());
+    Watcher::get().disarming.disarm("a hook", error.what());
   }
   return decltype(act())();
 }

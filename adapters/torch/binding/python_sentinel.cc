@@ -6,20 +6,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "adapters/torch/interpose/tensors.h"
-#include "adapters/torch/program/history.h"
-#include "adapters/torch/sentinel/stepped_optimizers.h"
-#include "adapters/torch/sentinel/unseen_steps.h"
-#include "adapters/torch/session/session.h"
+#include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/session/story.h"
+#include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/watcher.h"
 
 namespace nanscope::torch_adapter {
 namespace {
 
-// What the sentinel asks of Python.
-nb::object* on_alarm = nullptr;     // given what is bad; the exception to raise, or None
-nb::object* on_due = nullptr;       // takes a snapshot: returns in it too, once it is woken
-nb::object* on_replayed = nullptr;  // the last moment of a replay; does not return
+Sentinel& sentinel() { return Adapter::get().sentinel; }
 
 Written written_by(const SteppedOptimizers::Optimizers& optimizers) {
   Written written;
@@ -31,59 +26,42 @@ Written written_by(const SteppedOptimizers::Optimizers& optimizers) {
   return written;
 }
 
-SteppedOptimizers& stepped_optimizers() {
-  static auto& one = *new SteppedOptimizers;
-  return one;
-}
-
-// A loss scaler is about to change its scale. One below 1 has been halved again and again.
-void scaler_updates(nb::handle scaler, const nb::args&) {
-  if (!sentinel_looks() && !sentinel_replays()) return;
-  const nb::object scale = nb::getattr(scaler, "_scale", nb::none());
-  if (!is_tensor(scale) || has_no_values(unwrap(scale))) return;
-  if (sentinel_replays()) return replayed(Moment::kScalerUpdates);
-  answer(look_at_scaler(unwrap(scale)));
-}
-
 }  // namespace
 
 void answer(const Alarm& alarm) {
   if (alarm.empty()) return;
-  const nb::object exception = (*on_alarm)(alarm);
-  if (!exception.is_none()) raise_stop(exception.ptr());
+  const nb::object exception = Adapter::get().questions.on_alarm(alarm);
+  if (!exception.is_none()) Watcher::get().stopping.raise(exception.ptr());
 }
 
 void snapshot_if_due() {
-  if (snapshot_due()) (*on_due)();
-}
-
-void replayed(Moment moment, const Tensors& roots) {
-  if (replay_moment(moment, roots)) (*on_replayed)();
+  if (sentinel().snapshot_due()) Adapter::get().questions.on_due();
 }
 
 Alarm look_at_written(nb::handle optimizer) {
-  return look_at_step_end(written_by(stepped_optimizers().to_look_at(optimizer, snapshot_due())));
+  SteppedOptimizers& stepped = Adapter::get().stepped_optimizers;
+  return sentinel().look_at_step_end(
+      written_by(stepped.to_look_at(optimizer, sentinel().snapshot_due())));
 }
 
 void add_sentinel(nb::module_& module) {
   module.def("begin_looks", [](nb::object alarm, nb::object due, nb::object last) {
-    keep(on_alarm, std::move(alarm));
-    keep(on_due, std::move(due));
-    keep(on_replayed, std::move(last));
-    stepped_optimizers().clear();
-    begin_looks();
+    Adapter::get().questions = {std::move(alarm), std::move(due), std::move(last)};
+    Adapter::get().stepped_optimizers.clear();
+    sentinel().begin_looks();
   });
-  module.def("end_looks", &end_looks);
-  module.def("sentinel_memory", &shared_memory);
-  module.def("next_snapshot_in", &next_snapshot_in);
-  module.def("snapshot_due", &snapshot_due);
+  module.def("end_looks", [] { sentinel().end_looks(); });
+  module.def("sentinel_memory", [] { return sentinel().shared_memory(); });
+  module.def("next_snapshot_in", [](double seconds) { sentinel().next_snapshot_in(seconds); });
+  module.def("snapshot_due", [] { return sentinel().snapshot_due(); });
   module.def("pause_openmp", &pause_openmp);
   module.def("sentinel_counts", [] {
-    const SentinelCounts& counts = sentinel_counts();
+    const SentinelCounts& counts = sentinel().counts();
     return nb::make_tuple(counts.moments, counts.backwards, counts.steps);
   });
   module.def("sentinel_unsettled", [] {
-    const Unsettled unsettled = sentinel_unsettled(written_by(stepped_optimizers().unseen()));
+    const Unsettled unsettled =
+        sentinel().unsettled(written_by(Adapter::get().stepped_optimizers.unseen()));
     return nb::make_tuple(unsettled.loss, unsettled.gradient, unsettled.read);
   });
   // The judge goes on counting where the looks are; what happened before is not watched.
@@ -92,17 +70,17 @@ void add_sentinel(nb::module_& module) {
       "take_over",
       [](bool missed) {
         made_before_the_watch(missed);
-        forget_samples();
+        Watcher::get().history.forget_samples();
         const WithoutGil without_gil;
-        tell_of_unseen_steps();
+        sentinel().report_unseen_steps();
       },
       nb::arg("missed") = false);
-  module.def("scaler_updates", &scaler_updates);
-  module.def("begin_replay", &begin_replay);
-  module.def("begin_comparison", &begin_comparison);
+  module.def("begin_replay",
+             [](std::int64_t last_moment) { sentinel().begin_replay(last_moment); });
+  module.def("begin_comparison", [] { sentinel().begin_comparison(); });
   module.def("comparison", [] {
-    const Comparison told = comparison();
-    return nb::make_tuple(told.replayed, told.compared, told.first_unequal, told.run, told.replay);
+    const Comparison now = sentinel().comparison();
+    return nb::make_tuple(now.replayed, now.compared, now.first_unequal, now.run, now.replay);
   });
   module.def("any_bad", [](nb::handle tensors) {
     for (const at::Tensor& tensor : tensors_in(tensors)) {

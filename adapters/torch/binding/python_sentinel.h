@@ -9,8 +9,6 @@ namespace nanscope::torch_adapter {
 // Something is bad: Python has the exception to raise, or none.
 void answer(const Alarm& alarm);
 void snapshot_if_due();
-// Does not return from the last moment of a replay.
-void replayed(Moment moment, const Tensors& roots = {});
 // What the optimizers wrote that are due for a look, this one perhaps among them.
 [[nodiscard]] Alarm look_at_written(nb::handle optimizer);
 

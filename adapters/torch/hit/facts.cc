@@ -18,47 +18,13 @@ constexpr std::size_t kMostElements = 8;
 constexpr std::size_t kMostInputs = 16;
 constexpr std::size_t kMostLayers = 24;
 
-std::string type_name(const at::Tensor& tensor) {
-  const DType dtype = dtype_of(tensor.scalar_type());
-  if (dtype != DType::kInteger) return std::string(name_of(dtype));
-  std::string name = c10::toString(tensor.scalar_type());
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (name == "long") return "int64";
-  if (name == "int") return "int32";
-  return name == "byte" ? "uint8" : name;
-}
-
 bool is_transposed(const OwnedView& view) {
   return view.strides.size() == 2 && view.strides[0] == 1 && view.strides[1] != 1;
 }
 
-TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
-  TensorFacts told;
-  told.dtype = type_name(tensor);
-  told.shape = view.sizes;
-  if (view.data != nullptr || tensor.numel() == 0) {
-    if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kWatched)
-      told.statistics = statistics_of(view.view());
-  }
-  told.statistics.numel = tensor.numel();
-  return told;
-}
-
-void add_values(TensorFacts& told, const OwnedView& view, const std::vector<Index>& elements) {
-  if (view.data == nullptr || !has_values(view.view())) return;
-  for (const Index& element : elements) {
-    const auto mine = feeding(element, view.sizes);
-    if (!mine) {
-      told.at_index.clear();
-      return;
-    }
-    told.at_index.push_back(value_at(view.view(), *mine));
-  }
-}
-
 // Under the judge's lock: the same constant of the same size, declared at every step.
 using DeclaredFacts =
-    std::map<std::tuple<const Hook*, StackId, std::int64_t>, std::shared_ptr<const EventFacts>>;
+    std::map<std::tuple<const Wrapper*, StackId, std::int64_t>, std::shared_ptr<const EventFacts>>;
 DeclaredFacts& declared_facts() {
   static auto& all = *new DeclaredFacts;
   return all;
@@ -67,35 +33,10 @@ constexpr std::size_t kMostDeclared = 4096;
 
 }  // namespace
 
-std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>& sizes) {
-  if (sizes.size() > index.size()) return std::nullopt;
-  Index mine(sizes.size());
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::int64_t at = index[index.size() - sizes.size() + i];
-    if (sizes[i] != 1 && at >= sizes[i]) return std::nullopt;
-    mine[i] = sizes[i] == 1 ? 0 : at;
-  }
-  return mine;
-}
-
-TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
-                           const Finding& finding, bool aligned) {
-  const OwnedView view(tensor);
-  TensorFacts told = describe(tensor, view);
-  told.name = name;
-  told.argument = "saved " + name;
-  told.remark = "saved by the forward";
-  told.parameter = Watcher::get().world.target_of(tensor) == Target::kParameter;
-  const auto output = static_cast<std::size_t>(finding.origin.output);
-  if (aligned && output < finding.outputs.size() && has_values(view.view()))
-    add_values(told, view, finding.origin.indices);
-  return told;
-}
-
 void CallFacts::describe_output(Finding& finding) const {
   Origin& origin = finding.origin;
   bool found = false;
-  each_output(hook_, call_, result_, [&](const at::Tensor& output, int number) {
+  each_output(wrapper_, call_, result_, [&](const at::Tensor& output, int number) {
     if (sight_of(*output.unsafeGetTensorImpl()) != Sight::kWatched ||
         finding.outputs.size() >= kMostInputs)
       return;
@@ -123,10 +64,10 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
   Finding& finding = facts.finding;
   std::vector<at::Tensor> described;
   // Values at the failing element are shown only where the operand's element is known.
-  const bool aligned = hook_.pointwise;
-  each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
-    const ArgumentInfo& info = hook_.arguments[argument];
-    const std::string& name = hook_.argument_names[argument];
+  const bool aligned = wrapper_.pointwise;
+  each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = wrapper_.arguments[argument];
+    const std::string& name = wrapper_.argument_names[argument];
     if ((!info.read && !info.hidden_write) || finding.inputs.size() >= kMostInputs) return;
     if (is_number(input)) {
       finding.scalars.push_back({name, format_number(number_in(input))});
@@ -145,7 +86,7 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
       told.remark = "after the op; it was overwritten in place and not kept";
     }
     if (aligned && (restored || !info.written)) add_values(told, view, finding.origin.indices);
-    if (!aligned && !info.written) told.feeding = statistics_of_row(hook_, call_, view, finding);
+    if (!aligned && !info.written) told.feeding = statistics_of_row(wrapper_, call_, view, finding);
     finding.inputs.push_back(std::move(told));
     facts.arguments.push_back({name, item, false, is_transposed(view)});
     described.push_back(input);
@@ -154,8 +95,9 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
 }
 
 void CallFacts::describe_numbers(Finding& finding) const {
-  for (const NumberArgument& number : numbers_of(hook_, call_)) {
-    finding.scalars.push_back({hook_.argument_names[number.argument], format_number(number.value)});
+  for (const NumberArgument& number : numbers_of(wrapper_, call_)) {
+    finding.scalars.push_back(
+        {wrapper_.argument_names[number.argument], format_number(number.value)});
   }
 }
 
@@ -177,24 +119,24 @@ void CallFacts::describe_saved_tensors(Facts& facts, const std::vector<at::Tenso
 void CallFacts::describe_way_here(Facts& facts) const {
   MakerWalk walk;
   walk.in_backward = in_backward;
-  each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
-    const ArgumentInfo& info = hook_.arguments[argument];
+  each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+    const ArgumentInfo& info = wrapper_.arguments[argument];
     if (info.read && item < 0 && !is_number(input))
-      walk.inputs.emplace_back(hook_.argument_names[argument], input);
+      walk.inputs.emplace_back(wrapper_.argument_names[argument], input);
   });
   describe_makers(walk, facts);
   if (!in_backward) facts.activations = activations_behind(walk, kMostLayers);
-  recompute(hook_, call_, before_, facts.finding);
+  recompute(wrapper_, call_, before_, facts.finding);
 }
 
 std::shared_ptr<const EventFacts> CallFacts::facts(std::optional<std::size_t> read) {
   if (!declared_at || read) return take_facts(read);
   std::int64_t numel = 0;
-  each_output(hook_, call_, result_,
+  each_output(wrapper_, call_, result_,
               [&](const at::Tensor& output, int) { numel += output.numel(); });
   DeclaredFacts& all = declared_facts();
   if (all.size() >= kMostDeclared) all.clear();
-  std::shared_ptr<const EventFacts>& kept = all[{&hook_, *declared_at, numel}];
+  std::shared_ptr<const EventFacts>& kept = all[{&wrapper_, *declared_at, numel}];
   if (kept == nullptr) kept = take_facts(read);
   return kept;
 }
@@ -226,13 +168,13 @@ std::shared_ptr<const EventFacts> CallFacts::take_facts(std::optional<std::size_
     facts = facts_of_outsider(tensor);
     TensorFacts& told = facts->finding.inputs[0];
     bool shown = false;
-    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
-      if (!hook_.arguments[argument].read || is_number(input)) return;
+    each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+      if (!wrapper_.arguments[argument].read || is_number(input)) return;
       const bool is_it = !shown && input.is_same(tensor);
-      if (is_it) told.name = told.argument = hook_.argument_names[argument];
+      if (is_it) told.name = told.argument = wrapper_.argument_names[argument];
       shown |= is_it;
       facts->arguments.push_back(
-          {hook_.argument_names[argument], item, false, is_transposed(OwnedView(input)), is_it});
+          {wrapper_.argument_names[argument], item, false, is_transposed(OwnedView(input)), is_it});
     });
     return facts;
   }

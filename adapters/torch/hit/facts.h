@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/before.h"
@@ -13,21 +14,13 @@
 
 namespace nanscope::torch_adapter {
 
-using Facts = EventFacts;
-
-// What a node saved, with its values at the failing elements where they are `aligned` with it.
-[[nodiscard]] TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
-                                         const Finding& finding, bool aligned);
-// The element of a broadcast operand that feeds `index` of the output; nothing if it does not.
-[[nodiscard]] std::optional<Index> feeding(const Index& index,
-                                           const std::vector<std::int64_t>& sizes);
 // Of a tensor that holds something bad and that no watched op made.
 [[nodiscard]] std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor);
 
 class CallFacts final : public FactsMaker {
  public:
-  CallFacts(const Hook& hook, const Call& call, void* result, const Before* before)
-      : hook_(hook), call_(call), result_(result), before_(before) {}
+  CallFacts(const Wrapper& wrapper, const Call& call, void* result, const Before* before)
+      : wrapper_(wrapper), call_(call), result_(result), before_(before) {}
 
   std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) override;
 
@@ -49,7 +42,7 @@ class CallFacts final : public FactsMaker {
   void describe_saved_tensors(Facts& facts, const std::vector<at::Tensor>& inputs) const;
   void describe_way_here(Facts& facts) const;
 
-  const Hook& hook_;
+  const Wrapper& wrapper_;
   const Call& call_;
   void* result_;
   const Before* before_;

@@ -12,7 +12,9 @@
 #include "adapters/torch/hit/rows.h"
 #include "adapters/torch/ops/operands.h"
 #include "adapters/torch/program/forewarn.h"
-#include "adapters/torch/program/history.h"
+#include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/places.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 #include "scan/statistics.h"
 
@@ -35,7 +37,7 @@ class LatelyBad {
     const Watcher& watcher = Watcher::get();
     // Its address may be another storage's by now, or in other hands.
     if (tensor.is_inference() || !watcher.ledger.knows(storage_id(impl)) ||
-        !watcher.is_made(storage_of(impl)))
+        !watcher.storages.is_made(storage_of(impl)))
       return std::nullopt;
     for (const Entry& entry : entries_) {
       if (entry.state.storage == storage_id(impl) && entry.version == version_of(tensor) &&
@@ -63,31 +65,31 @@ thread_local LatelyBad lately_bad;
 // Builds the record of one call, and the facts beside it.
 class Recorder {
  public:
-  Recorder(const Hook& hook, const Call& call, void* result, const Before* before,
+  Recorder(const Wrapper& wrapper, const Call& call, void* result, const Before* before,
            bool results_seen_finite)
-      : facts(hook, call, result, before),
-        hook_(hook),
+      : facts(wrapper, call, result, before),
+        wrapper_(wrapper),
         call_(call),
         result_(result),
         before_(before),
         results_seen_finite_(results_seen_finite) {
-    record.op = &hook.info;
+    record.op = &wrapper.info;
   }
 
   OpRecord record;
   CallFacts facts;
 
   void read_inputs() {
-    const double number = largest_number(hook_, call_);
+    const double number = largest_number(wrapper_, call_);
     record.nonfinite_scalar = !std::isfinite(number);
     nan_scalar_ = std::isnan(number);
     const bool grad_mode = c10::GradMode::is_enabled();
     std::vector<at::Tensor> operands;
-    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
+    each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       record.grad |= grad_mode && input.requires_grad();
       operands.push_back(input);
-      const ArgumentInfo& info = hook_.arguments[argument];
-      if (hook_.rule != ScanRule::kLifts && (info.read || info.hidden_write)) {
+      const ArgumentInfo& info = wrapper_.arguments[argument];
+      if (wrapper_.rule != ScanRule::kLifts && (info.read || info.hidden_write)) {
         read_input(input, argument, item);
       }
     });
@@ -101,12 +103,12 @@ class Recorder {
       };
       for (const c10::IValue& value : static_cast<const BoxedCall&>(call_).results)
         visit_boxed(value, 0, give);
-    } else if (hook_.shape != ResultShape::kWrittenArguments) {
-      each_output(hook_, call_, result_,
+    } else if (wrapper_.shape != ResultShape::kWrittenArguments) {
+      each_output(wrapper_, call_, result_,
                   [&](const at::Tensor& output, int) { add_write(output, nullptr, false); });
     }
-    each_tensor(hook_, call_, [&](const at::Tensor& target, std::size_t argument, int item) {
-      const ArgumentInfo& info = hook_.arguments[argument];
+    each_tensor(wrapper_, call_, [&](const at::Tensor& target, std::size_t argument, int item) {
+      const ArgumentInfo& info = wrapper_.arguments[argument];
       if (!info.written && !info.hidden_write) return;
       add_write(target, before_ == nullptr ? nullptr : before_->find(argument, item), true);
     });
@@ -116,8 +118,8 @@ class Recorder {
   void correspond_elements() {
     facts.per_element = record.reads.empty();  // nothing bad went in: every bad element is its own
     if (record.nonfinite_scalar || !bad_output_ || record.reads.empty()) return;
-    const bool rows = !hook_.pointwise && has(hook_.flags, OpFlags::kRowByRow);
-    if (!hook_.pointwise && !rows) return;
+    const bool rows = !wrapper_.pointwise && has(wrapper_.flags, OpFlags::kRowByRow);
+    if (!wrapper_.pointwise && !rows) return;
     first_bad_output_ = kind_map_of(OwnedView(*bad_output_).view());
     for (std::size_t i = 0; i < input_kinds_.size(); ++i) {
       if (input_kinds_[i].sizes.empty() && input_kinds_[i].kinds.empty()) {
@@ -138,7 +140,7 @@ class Recorder {
   [[nodiscard]] bool worth_telling() const {
     if (!record.reads.empty() || bad_output_.has_value()) return true;
     const Judge& judge = Watcher::get().judge;
-    if (hook_.info.traits.zeroes && judge.awaits_gradients()) return true;
+    if (wrapper_.info.traits.zeroes && judge.awaits_gradients()) return true;
     const Ledger& ledger = Watcher::get().ledger;
     for (const OpRecord::Write& write : record.writes) {
       if (ledger.knows(write.state.storage)) return true;
@@ -149,14 +151,15 @@ class Recorder {
  private:
   // A number that the interpreter turned into a tensor on the way to a fill or a copy.
   bool is_literal(const at::Tensor& input) const {
-    const bool fills =
-        hook_.info.traits.fills || hook_.info.traits.overwrites || hook_.rule == ScanRule::kPuts;
-    return is_number(input) || (fills && input.dim() == 0 &&
-                                !Watcher::get().is_made(storage_of(*input.unsafeGetTensorImpl())));
+    const bool fills = wrapper_.info.traits.fills || wrapper_.info.traits.overwrites ||
+                       wrapper_.rule == ScanRule::kPuts;
+    return is_number(input) ||
+           (fills && input.dim() == 0 &&
+            !Watcher::get().storages.is_made(storage_of(*input.unsafeGetTensorImpl())));
   }
 
   void read_input(const at::Tensor& input, std::size_t argument, int item) {
-    const ArgumentInfo& info = hook_.arguments[argument];
+    const ArgumentInfo& info = wrapper_.arguments[argument];
     const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
     if (sight_of(impl) != Sight::kWatched) return;
     const Before::Bad* was_bad = before_ == nullptr ? nullptr : before_->find(argument, item);
@@ -180,8 +183,9 @@ class Recorder {
       return;
     }
     std::optional<OpRecord::Read::Allocation> allocation;
-    if (known.empty()) allocation = Watcher::get().allocation_of(input);
-    const bool was_finite = known.empty() && !is_number(input) && Watcher::get().was_finite(input);
+    if (known.empty()) allocation = Watcher::get().storages.allocation_of(input);
+    const bool was_finite =
+        known.empty() && !is_number(input) && Watcher::get().storages.was_finite(input);
     add_read(input, state, std::move(known), {}, std::move(allocation));
     record.reads.back().was_finite = was_finite;
   }
@@ -196,15 +200,16 @@ class Recorder {
       state.kinds = *kinds;
       return state;
     }
-    const bool masks = hook_.rule == ScanRule::kPasses && record.nonfinite_scalar;
+    const bool masks = wrapper_.rule == ScanRule::kPasses && record.nonfinite_scalar;
     return results_seen_finite_ || masks ? state_by_extent(input) : state_of(input);
   }
 
   // Only numbers are bad, and the op computes nothing: a first bad element tells of all.
   TensorState state_of_output(const at::Tensor& output) const {
     const bool all_written =
-        !hook_.partial_write || Watcher::get().is_made(storage_of(*output.unsafeGetTensorImpl()));
-    const bool constant = hook_.rule == ScanRule::kPasses && record.nonfinite_scalar &&
+        !wrapper_.partial_write ||
+        Watcher::get().storages.is_made(storage_of(*output.unsafeGetTensorImpl()));
+    const bool constant = wrapper_.rule == ScanRule::kPasses && record.nonfinite_scalar &&
                           record.reads.empty() && !nan_scalar_ && all_written;
     if (!constant) return state_by_extent(output);
     TensorState state = state_of(output, true);
@@ -240,7 +245,7 @@ class Recorder {
       if (!bad_output_) bad_output_ = output;
     } else {
       for (const OpRecord::Read& read : record.reads) {
-        if (read.state.kinds.inf && hook_.info.traits.absorbs) {
+        if (read.state.kinds.inf && wrapper_.info.traits.absorbs) {
           const Statistics seen = statistics_of(OwnedView(output).view());
           if (seen.zeros == 0) break;
           const double dividend = largest_dividend();
@@ -262,13 +267,13 @@ class Recorder {
   // Infinite where nobody knows.
   double largest_dividend() const {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
-    if (has(hook_.flags, OpFlags::kDividesOne)) return 1;
-    if (!has(hook_.flags, OpFlags::kDividesByOther)) return kUnknown;
+    if (has(wrapper_.flags, OpFlags::kDividesOne)) return 1;
+    if (!has(wrapper_.flags, OpFlags::kDividesByOther)) return kUnknown;
     double largest = 0;
-    each_tensor(hook_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
+    each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int) {
       const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
-      if (!hook_.arguments[argument].read || sight_of(impl) != Sight::kWatched) return;
-      if (hook_.arguments[argument].written) largest = kUnknown;
+      if (!wrapper_.arguments[argument].read || sight_of(impl) != Sight::kWatched) return;
+      if (wrapper_.arguments[argument].written) largest = kUnknown;
       const Statistics seen = statistics_of(OwnedView(input).view());
       if (seen.nan + seen.pos_inf + seen.neg_inf > 0 || !seen.min || !seen.max) return;
       largest = std::max({largest, std::fabs(*seen.min), std::fabs(*seen.max)});
@@ -278,7 +283,7 @@ class Recorder {
 
   // Rows: the kinds of each input row, laid out so that they broadcast to the output.
   bool fold_rows() {
-    const auto dims = dims_of(hook_, call_);
+    const auto dims = dims_of(wrapper_, call_);
     if (!dims || input_kinds_.size() != 1) return false;
     const std::size_t rank = input_kinds_[0].sizes.size();
     input_kinds_[0] = reduce_kinds(input_kinds_[0], *dims);
@@ -291,7 +296,7 @@ class Recorder {
     return true;
   }
 
-  const Hook& hook_;
+  const Wrapper& wrapper_;
   const Call& call_;
   void* result_;
   const Before* before_;
@@ -302,8 +307,8 @@ class Recorder {
   std::optional<at::Tensor> bad_output_;  // the first
 };
 
-void destroy_result(const Hook& hook, void* result) {
-  for (const ResultItem& item : hook.results) {
+void destroy_result(const Wrapper& wrapper, void* result) {
+  for (const ResultItem& item : wrapper.results) {
     void* place = static_cast<char*>(result) + item.offset;
     using Tensors = std::vector<at::Tensor>;
     if (item.kind == ResultItem::kTensor) static_cast<at::Tensor*>(place)->~Tensor();
@@ -314,12 +319,12 @@ void destroy_result(const Hook& hook, void* result) {
 
 }  // namespace
 
-void tell_hit(Hook& hook, Call& call, void* result, const Before* before,
+void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before,
               bool results_seen_finite) {
   if (!watching) return;  // a thread that outlived the judgement
   const Busy busy;
   const WithoutGil without_gil;
-  Recorder recorder(hook, call, result, before, results_seen_finite);
+  Recorder recorder(wrapper, call, result, before, results_seen_finite);
   recorder.read_inputs();
   recorder.read_outputs();
   if (!recorder.worth_telling()) return;
@@ -332,21 +337,21 @@ void tell_hit(Hook& hook, Call& call, void* result, const Before* before,
   Watcher::get().judge.op_returned(recorder.record, recorder.facts);
 }
 
-void stop(const Hook& hook, const Call& call, void* result) {
+void stop(const Wrapper& wrapper, const Call& call, void* result) {
   try {
-    stop_if_wanted();
+    Watcher::get().stopping.stop_if_wanted();
   } catch (...) {
-    if (call.arguments != nullptr && result != nullptr) destroy_result(hook, result);
+    if (call.arguments != nullptr && result != nullptr) destroy_result(wrapper, result);
     throw;
   }
 }
 
-void tell_raised(Hook& hook, Call& call, const Before* before) noexcept {
+void tell_raised(Wrapper& wrapper, Call& call, const Before* before) noexcept {
   if (!watching) return;
   try {
     const Busy busy;
     const WithoutGil without_gil;
-    Recorder recorder(hook, call, nullptr, before, false);
+    Recorder recorder(wrapper, call, nullptr, before, false);
     recorder.read_inputs();
     if (recorder.record.reads.empty()) return;
     recorder.record.place = current_place();
@@ -356,10 +361,10 @@ void tell_raised(Hook& hook, Call& call, const Before* before) noexcept {
 }
 
 namespace {
-void tell_scaler(const Hook& hook, const Call& call) {
+void tell_scaler(const Wrapper& wrapper, const Call& call) {
   // _amp_update_scale_(self, growth_tracker, found_inf, ...)
   std::vector<double> values;
-  each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t, int) {
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t, int) {
     OwnedView first(tensor);
     first.sizes.clear();
     first.strides.clear();
@@ -367,18 +372,18 @@ void tell_scaler(const Hook& hook, const Call& call) {
                                                                   : 0);
   });
   if (values.size() < 3) return;
-  loss_scale_seen(values[0]);
+  Watcher::get().history.loss_scale_seen(values[0]);
   const Busy busy;
   const WithoutGil without_gil;
   Watcher::get().judge.scaler_updated(values[2] > 0, values[0], current_place());
 }
 }  // namespace
 
-void look_aside(const Hook& hook, const Call& call) {
-  if (hook.adds_guard)
-    watch_guard(hook, call);
+void look_aside(const Wrapper& wrapper, const Call& call) {
+  if (wrapper.adds_guard)
+    watch_guard(wrapper, call);
   else
-    tell_scaler(hook, call);
+    tell_scaler(wrapper, call);
 }
 
 }  // namespace nanscope::torch_adapter

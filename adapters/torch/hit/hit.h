@@ -1,18 +1,19 @@
 // What happens when a call is worth telling: the judge is told, with facts at hand.
 #pragma once
 
-#include "adapters/torch/interpose/hook.h"
 #include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/interpose/wrapper.h"
 #include "adapters/torch/watch/before.h"
 
 namespace nanscope::torch_adapter {
 
 // `results_seen_finite`: a scan or a proof said so of each.
-void tell_hit(Hook& hook, Call& call, void* result, const Before* before, bool results_seen_finite);
-void tell_raised(Hook& hook, Call& call, const Before* before) noexcept;
+void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before,
+              bool results_seen_finite);
+void tell_raised(Wrapper& wrapper, Call& call, const Before* before) noexcept;
 // The few ops of which a healthy call tells something: the loss scaler, guards in half precision.
-void look_aside(const Hook& hook, const Call& call);
+void look_aside(const Wrapper& wrapper, const Call& call);
 // Throws, if a verdict of this thread wants the program stopped; the result is destroyed first.
-void stop(const Hook& hook, const Call& call, void* result);
+void stop(const Wrapper& wrapper, const Call& call, void* result);
 
 }  // namespace nanscope::torch_adapter

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/torch/hit/facts.h"
+#include "adapters/torch/hit/tensor_facts.h"
 
 namespace nanscope::torch_adapter {
 

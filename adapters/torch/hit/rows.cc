@@ -17,11 +17,12 @@ std::vector<bool> along(const std::vector<std::int64_t>& dims, std::size_t rank)
 
 }  // namespace
 
-std::optional<Statistics> statistics_of_row(const Hook& hook, const Call& call,
+std::optional<Statistics> statistics_of_row(const Wrapper& wrapper, const Call& call,
                                             const OwnedView& operand, const Finding& finding) {
   const std::vector<Index>& failing = finding.origin.indices;
-  const auto dims = dims_of(hook, call);
-  if (!has(hook.flags, OpFlags::kRowByRow) || !dims || failing.empty() || operand.data == nullptr)
+  const auto dims = dims_of(wrapper, call);
+  if (!has(wrapper.flags, OpFlags::kRowByRow) || !dims || failing.empty() ||
+      operand.data == nullptr)
     return std::nullopt;
   const std::size_t rank = operand.sizes.size();
   const std::vector<bool> runs = along(*dims, rank);

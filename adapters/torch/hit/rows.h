@@ -11,7 +11,7 @@
 namespace nanscope::torch_adapter {
 
 // Nothing where the row is not known, or the operand is one row as a whole.
-[[nodiscard]] std::optional<Statistics> statistics_of_row(const Hook& hook, const Call& call,
+[[nodiscard]] std::optional<Statistics> statistics_of_row(const Wrapper& wrapper, const Call& call,
                                                           const OwnedView& operand,
                                                           const Finding& finding);
 

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "adapters/torch/hit/facts.h"
+#include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/interpose/tensors.h"
-#include "adapters/torch/watch/watcher.h"
+#include "adapters/torch/watch/threads.h"
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
@@ -45,27 +45,27 @@ c10::ScalarType widened(c10::ScalarType type, bool to_float64) {
 
 class Again {
  public:
-  Again(const Hook& hook, const Call& call, const Before* before, const Finding& finding)
-      : hook_(hook), call_(call), before_(before), finding_(finding) {}
+  Again(const Wrapper& wrapper, const Call& call, const Before* before, const Finding& finding)
+      : wrapper_(wrapper), call_(call), before_(before), finding_(finding) {}
 
   // Empty if it cannot be computed again; `remark` may say why.
   std::vector<Value> compute(bool to_float64, std::string& remark) {
     c10::Stack stack;
-    for (std::size_t i = 0; i < hook_.arguments.size(); ++i) {
+    for (std::size_t i = 0; i < wrapper_.arguments.size(); ++i) {
       std::optional<c10::IValue> value = argument(i, to_float64, remark);
       if (!value) return {};
       stack.push_back(std::move(*value));
     }
-    hook_.handle->callBoxed(stack);
+    wrapper_.handle->callBoxed(stack);
     const auto output = static_cast<std::size_t>(finding_.origin.output);
     if (output >= stack.size() || !stack[output].isTensor()) return {};
     return values_in(stack[output].toTensor());
   }
 
   [[nodiscard]] bool small_enough() const {
-    if (hook_.pointwise) return true;
+    if (wrapper_.pointwise) return true;
     std::int64_t elements = 0;
-    each_tensor(hook_, call_,
+    each_tensor(wrapper_, call_,
                 [&](const at::Tensor& t, std::size_t, int) { elements += t.numel(); });
     for (const TensorFacts& output : finding_.outputs) elements += output.statistics.numel;
     return elements <= kMostElements;
@@ -73,7 +73,7 @@ class Again {
 
  private:
   std::optional<c10::IValue> argument(std::size_t i, bool to_float64, std::string& remark) {
-    const ArgumentInfo& info = hook_.arguments[i];
+    const ArgumentInfo& info = wrapper_.arguments[i];
     const void* slot = call_.arguments[i];
     const auto tensor = [&](const at::Tensor& given) -> std::optional<c10::IValue> {
       if (!given.defined()) return c10::IValue(at::Tensor());
@@ -111,7 +111,7 @@ class Again {
       case SlotKind::kBool:
         return c10::IValue(by_value<bool>(slot));
       default:
-        return by_default(hook_.argument_names[i], to_float64);
+        return by_default(wrapper_.argument_names[i], to_float64);
     }
   }
 
@@ -124,18 +124,18 @@ class Again {
 
   std::optional<at::Tensor> operand(const at::Tensor& given, std::size_t argument, bool to_float64,
                                     std::string& remark) {
-    const ArgumentInfo& info = hook_.arguments[argument];
+    const ArgumentInfo& info = wrapper_.arguments[argument];
     const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
     const bool restored = kept != nullptr && kept->argument == argument;
     if (info.written && info.read && !restored) {
-      remark = "it could not be computed again: " + hook_.argument_names[argument] +
+      remark = "it could not be computed again: " + wrapper_.argument_names[argument] +
                " was overwritten in place and not kept";
       return std::nullopt;
     }
     const OwnedView view = restored ? kept->view : OwnedView(given);
     const c10::ScalarType type = widened(given.scalar_type(), to_float64);
     if (is_number(given)) return at::scalar_tensor(number_in(given), at::kDouble);
-    if (!hook_.pointwise) {
+    if (!wrapper_.pointwise) {
       if (restored) return std::nullopt;
       return given.to(type, /*non_blocking=*/false, /*copy=*/true);
     }
@@ -165,7 +165,7 @@ class Again {
     std::vector<Value> values;
     for (std::size_t i = 0; i < finding_.origin.indices.size(); ++i) {
       const Index at =
-          hook_.pointwise ? Index{static_cast<std::int64_t>(i)} : finding_.origin.indices[i];
+          wrapper_.pointwise ? Index{static_cast<std::int64_t>(i)} : finding_.origin.indices[i];
       const auto mine = feeding(at, view.sizes);
       if (!mine || view.data == nullptr) return {};
       values.push_back(value_at(view.view(), *mine));
@@ -173,32 +173,32 @@ class Again {
     return values;
   }
 
-  const Hook& hook_;
+  const Wrapper& wrapper_;
   const Call& call_;
   const Before* before_;
   const Finding& finding_;
 };
 
-bool may_run_again(const Hook& hook, const Call& call) {
-  return hook.handle && call.arguments != nullptr && !hook.random && !hook.transparent &&
-         hook.rule != ScanRule::kAllocates && hook.rule != ScanRule::kLifts;
+bool may_run_again(const Wrapper& wrapper, const Call& call) {
+  return wrapper.handle && call.arguments != nullptr && !wrapper.random && !wrapper.transparent &&
+         wrapper.rule != ScanRule::kAllocates && wrapper.rule != ScanRule::kLifts;
 }
 
 }  // namespace
 
-void recompute(const Hook& hook, const Call& call, const Before* before, Finding& finding) {
+void recompute(const Wrapper& wrapper, const Call& call, const Before* before, Finding& finding) {
   if (finding.origin.indices.empty() || finding.outputs.empty()) return;
-  if (hook.random) {
+  if (wrapper.random) {
     finding.not_recomputed = "it was not computed again: the operation draws random numbers";
     return;
   }
-  if (!may_run_again(hook, call)) return;
-  Again again(hook, call, before, finding);
+  if (!may_run_again(wrapper, call)) return;
+  Again again(wrapper, call, before, finding);
   if (!again.small_enough()) return;
   try {
     const KernelsOnly kernels_only;
     bool narrow = false;
-    each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t, int) {
+    each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t, int) {
       narrow |= is_narrow(tensor.scalar_type());
     });
     const std::string& made = finding.outputs[finding.origin.output].dtype;

@@ -19,7 +19,7 @@ double real_value(const c10::Scalar& scalar) {
 }
 
 template <class Visit>
-void each_number(const Hook& hook, const Call& call, Visit visit) {
+void each_number(const Wrapper& wrapper, const Call& call, Visit visit) {
   if (call.arguments == nullptr) {
     const auto& values = static_cast<const BoxedCall&>(call).values;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -27,9 +27,9 @@ void each_number(const Hook& hook, const Call& call, Visit visit) {
     }
     return;
   }
-  for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
+  for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
     const void* slot = call.arguments[i];
-    switch (hook.arguments[i].kind) {
+    switch (wrapper.arguments[i].kind) {
       case SlotKind::kScalar:
         visit(i, real_value(by_reference<c10::Scalar>(slot)));
         break;
@@ -58,32 +58,32 @@ void each_number(const Hook& hook, const Call& call, Visit visit) {
 
 }  // namespace
 
-std::vector<NumberArgument> numbers_of(const Hook& hook, const Call& call) {
+std::vector<NumberArgument> numbers_of(const Wrapper& wrapper, const Call& call) {
   std::vector<NumberArgument> numbers;
-  each_number(hook, call, [&](std::size_t argument, double value) {
+  each_number(wrapper, call, [&](std::size_t argument, double value) {
     numbers.push_back({argument, value});
   });
   return numbers;
 }
 
-double largest_number(const Hook& hook, const Call& call) {
+double largest_number(const Wrapper& wrapper, const Call& call) {
   double most = 0;
-  each_number(hook, call, [&](std::size_t, double value) {
+  each_number(wrapper, call, [&](std::size_t, double value) {
     if (std::isnan(value) || std::fabs(value) > most) most = std::fabs(value);
   });
   return most;
 }
 
-bool has_nonfinite_number(const Hook& hook, const Call& call) {
-  return !std::isfinite(largest_number(hook, call));
+bool has_nonfinite_number(const Wrapper& wrapper, const Call& call) {
+  return !std::isfinite(largest_number(wrapper, call));
 }
 
-std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call) {
+std::optional<std::vector<std::int64_t>> dims_of(const Wrapper& wrapper, const Call& call) {
   if (call.arguments == nullptr) return std::nullopt;
-  for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
-    if (hook.argument_names[i] != "dim") continue;
+  for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
+    if (wrapper.argument_names[i] != "dim") continue;
     const void* slot = call.arguments[i];
-    switch (hook.arguments[i].kind) {
+    switch (wrapper.arguments[i].kind) {
       case SlotKind::kInt:
         return std::vector{by_value<std::int64_t>(slot)};
       case SlotKind::kIntList:
@@ -98,10 +98,10 @@ std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& c
   return std::nullopt;
 }
 
-std::optional<bool> flag_of(const Hook& hook, const Call& call, std::string_view name) {
+std::optional<bool> flag_of(const Wrapper& wrapper, const Call& call, std::string_view name) {
   if (call.arguments == nullptr) return std::nullopt;
-  for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
-    if (hook.arguments[i].kind == SlotKind::kBool && hook.argument_names[i] == name) {
+  for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
+    if (wrapper.arguments[i].kind == SlotKind::kBool && wrapper.argument_names[i] == name) {
       return by_value<bool>(call.arguments[i]);
     }
   }

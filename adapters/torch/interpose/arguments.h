@@ -9,19 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/interpose/boxed_call.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/interpose/wrapper.h"
 
 namespace nanscope::torch_adapter {
-
-// A boxed call keeps its arguments here: the kernel takes them off the stack. They come before
-// the call, and so outlive it: a call that is unwound looks at them once more.
-struct BoxedValues {
-  std::vector<c10::IValue> values;
-  std::vector<c10::IValue> results;
-};
-struct BoxedCall : BoxedValues, Call {};
 
 template <class T>
 const T& by_value(const void* slot) {
@@ -45,7 +38,7 @@ void visit_boxed(const c10::IValue& value, std::size_t argument, Visit& visit) {
 // visit(tensor, argument number, place in its list or -1), defined tensors only; of a sparse or
 // nested one, the tensor that holds its values.
 template <class Visit>
-void each_tensor(const Hook& hook, const Call& call, Visit visit) {
+void each_tensor(const Wrapper& wrapper, const Call& call, Visit visit) {
   auto give = [&](const at::Tensor& tensor, std::size_t argument, int item) {
     if (!tensor.defined()) return;
     if (__builtin_expect(has_parts(*tensor.unsafeGetTensorImpl()), 0)) {
@@ -59,10 +52,10 @@ void each_tensor(const Hook& hook, const Call& call, Visit visit) {
     for (std::size_t i = 0; i < boxed.values.size(); ++i) visit_boxed(boxed.values[i], i, give);
     return;
   }
-  for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
+  for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
     const void* slot = call.arguments[i];
     int item = 0;
-    switch (hook.arguments[i].kind) {
+    switch (wrapper.arguments[i].kind) {
       case SlotKind::kTensor:
         give(by_reference<at::Tensor>(slot), i, -1);
         break;
@@ -92,7 +85,7 @@ void each_tensor(const Hook& hook, const Call& call, Visit visit) {
 
 // visit(tensor, output number).
 template <class Visit>
-void each_output(const Hook& hook, const Call& call, void* result, Visit visit) {
+void each_output(const Wrapper& wrapper, const Call& call, void* result, Visit visit) {
   int number = 0;
   auto give = [&](const at::Tensor& tensor) {
     if (tensor.defined()) {
@@ -105,14 +98,14 @@ void each_output(const Hook& hook, const Call& call, void* result, Visit visit) 
     ++number;
   };
   const bool boxed = call.arguments == nullptr;
-  switch (boxed ? ResultShape::kWrittenArguments : hook.shape) {
+  switch (boxed ? ResultShape::kWrittenArguments : wrapper.shape) {
     case ResultShape::kNone:
       break;
     case ResultShape::kOne:
       give(*static_cast<at::Tensor*>(result));
       break;
     case ResultShape::kMany:
-      for (const ResultItem& item : hook.results) {
+      for (const ResultItem& item : wrapper.results) {
         char* place = static_cast<char*>(result) + item.offset;
         if (item.kind == ResultItem::kTensor) {
           give(*reinterpret_cast<at::Tensor*>(place));
@@ -123,8 +116,8 @@ void each_output(const Hook& hook, const Call& call, void* result, Visit visit) 
       }
       break;
     case ResultShape::kWrittenArguments:
-      each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
-        if (hook.arguments[argument].written) give(tensor);
+      each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+        if (wrapper.arguments[argument].written) give(tensor);
       });
       break;
   }
@@ -140,13 +133,14 @@ struct NumberArgument {
   std::size_t argument;
   double value;
 };
-[[nodiscard]] std::vector<NumberArgument> numbers_of(const Hook& hook, const Call& call);
+[[nodiscard]] std::vector<NumberArgument> numbers_of(const Wrapper& wrapper, const Call& call);
 // By magnitude; NaN if one is.
-[[nodiscard]] double largest_number(const Hook& hook, const Call& call);
-[[nodiscard]] bool has_nonfinite_number(const Hook& hook, const Call& call);
+[[nodiscard]] double largest_number(const Wrapper& wrapper, const Call& call);
+[[nodiscard]] bool has_nonfinite_number(const Wrapper& wrapper, const Call& call);
 // Dimensions named by an argument called `dim` (or `normalized_shape` and kin are not dims).
-[[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const Hook& hook, const Call& call);
-[[nodiscard]] std::optional<bool> flag_of(const Hook& hook, const Call& call,
+[[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const Wrapper& wrapper,
+                                                               const Call& call);
+[[nodiscard]] std::optional<bool> flag_of(const Wrapper& wrapper, const Call& call,
                                           std::string_view name);
 // A Python number that reached the kernel as a 0-dim tensor.
 [[nodiscard]] bool is_number(const at::Tensor& tensor);

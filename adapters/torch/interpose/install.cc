@@ -1,41 +1,35 @@
-// Puts the wrappers in front of the kernels.
-//
 // Note [Installed once, never removed]
 // A thread may be inside a wrapper, or have just loaded its address, at any moment:
-// taking one out again crashes. So hooks and registrations are leaked on purpose and
+// taking one out again crashes. So wrappers and registrations are leaked on purpose and
 // the watch is switched by a flag.
+#include "adapters/torch/interpose/install.h"
+
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
 #include <c10/util/Exception.h>
 
-#include <atomic>
 #include <cstddef>
 #include <unordered_map>
 
-#include "adapters/torch/interpose/hook.h"
 #include "adapters/torch/interpose/private_members.h"
+#include "adapters/torch/interpose/wrapper.h"
 #include "adapters/torch/ops/ceiling_rule.h"
 #include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/sign_rule.h"
-#include "adapters/torch/watch/locks.h"
 #include "origin/op_traits.h"
 
 namespace nanscope::torch_adapter {
 namespace {
 
-static_assert(offsetof(Hook, former) == 16, "NANSCOPE_FORMER_KERNEL_OFFSET in trampoline.cc");
+static_assert(offsetof(Wrapper, former) == 16, "NANSCOPE_FORMER_KERNEL_OFFSET in trampoline.cc");
 
 using c10::DispatchKey;
-
-std::vector<c10::RegistrationHandleRAII>& registrations() {
-  static auto& all = *new std::vector<c10::RegistrationHandleRAII>;
-  return all;
-}
 
 const std::unordered_map<std::string, void*>& trampolines() {
   static const auto& by_class = *[] {
     auto* table = new std::unordered_map<std::string, void*>;
-    for (int i = 0; i < kRowCount; ++i) table->emplace(kRows[i].abi_class, kRows[i].trampoline);
+    for (int i = 0; i < kAbiClassCount; ++i)
+      table->emplace(kAbiClasses[i].name, kAbiClasses[i].trampoline);
     return table;
   }();
   return by_class;
@@ -90,18 +84,18 @@ SlotKind boxed_kind(const c10::Argument& argument) {
 }
 
 // libstdc++ keeps the last element of a tuple first.
-bool lay_out_results(Hook& hook, const c10::FunctionSchema& schema, char return_class,
+bool lay_out_results(Wrapper& wrapper, const c10::FunctionSchema& schema, char return_class,
                      bool symbolic) {
   const std::size_t count = schema.returns().size();
   if (return_class == 'V' || return_class == 'R' || return_class == 'Q') {
-    hook.shape = ResultShape::kWrittenArguments;
+    wrapper.shape = ResultShape::kWrittenArguments;
     return true;
   }
   std::uint16_t offset = 0;
-  hook.results.resize(count);
+  wrapper.results.resize(count);
   for (std::size_t i = count; i-- > 0;) {
     const c10::Type& type = *schema.returns()[i].type();
-    ResultItem& item = hook.results[i];
+    ResultItem& item = wrapper.results[i];
     item.offset = offset;
     if (is_tensor(type)) {
       item.kind = ResultItem::kTensor;
@@ -111,7 +105,7 @@ bool lay_out_results(Hook& hook, const c10::FunctionSchema& schema, char return_
       item.kind = symbolic ? ResultItem::kSymInt : ResultItem::kOther;
     } else if (type.kind() == c10::TypeKind::IntType) {
       item.kind = ResultItem::kOther;
-    } else if (hook.rule == ScanRule::kReadsHost) {
+    } else if (wrapper.rule == ScanRule::kReadsHost) {
       item.kind = ResultItem::kOther;
     } else {
       return false;
@@ -119,26 +113,27 @@ bool lay_out_results(Hook& hook, const c10::FunctionSchema& schema, char return_
     offset +=
         item.kind == ResultItem::kTensorVector ? sizeof(std::vector<at::Tensor>) : sizeof(void*);
   }
-  hook.shape = hook.rule == ScanRule::kReadsHost                           ? ResultShape::kNone
-               : count == 1 && hook.results[0].kind == ResultItem::kTensor ? ResultShape::kOne
-                                                                           : ResultShape::kMany;
+  wrapper.shape = wrapper.rule == ScanRule::kReadsHost ? ResultShape::kNone
+                  : count == 1 && wrapper.results[0].kind == ResultItem::kTensor
+                      ? ResultShape::kOne
+                      : ResultShape::kMany;
   return true;
 }
 
 // The trampoline for this op, or nothing: then it is wrapped boxed.
-void* choose_trampoline(Hook& hook, const c10::impl::OperatorEntry& entry,
+void* choose_trampoline(Wrapper& wrapper, const c10::impl::OperatorEntry& entry,
                         const c10::FunctionSchema& schema) {
-  const bool symbolic = (hook.original.*unboxed_function()) == nullptr;
-  if (symbolic && (hook.original.*symbolic_function()) == nullptr) return nullptr;
+  const bool symbolic = (wrapper.original.*unboxed_function()) == nullptr;
+  if (symbolic && (wrapper.original.*symbolic_function()) == nullptr) return nullptr;
   const auto& kept = symbolic ? entry.*symbolic_signature() : entry.*cpp_signature();
   if (!kept) return nullptr;
   const Signature signature = read_signature(kept->signature.name());
   const auto found = trampolines().find(signature.abi_class);
-  if (found == trampolines().end() || signature.slots.size() != hook.arguments.size())
+  if (found == trampolines().end() || signature.slots.size() != wrapper.arguments.size())
     return nullptr;
-  if (!lay_out_results(hook, schema, signature.abi_class[0], symbolic)) return nullptr;
+  if (!lay_out_results(wrapper, schema, signature.abi_class[0], symbolic)) return nullptr;
   for (std::size_t i = 0; i < signature.slots.size(); ++i)
-    hook.arguments[i].kind = signature.slots[i];
+    wrapper.arguments[i].kind = signature.slots[i];
   return found->second;
 }
 
@@ -183,34 +178,35 @@ constexpr DispatchKey kOtherLayouts[] = {DispatchKey::SparseCPU, DispatchKey::Sp
                                          DispatchKey::NestedTensorCPU, DispatchKey::QuantizedCPU,
                                          DispatchKey::MkldnnCPU};
 
-void learn(Hook& hook, const std::string& base, const std::string& overload, bool aten,
+void learn(Wrapper& wrapper, const std::string& base, const std::string& overload, bool aten,
            const c10::impl::OperatorEntry& entry, const c10::FunctionSchema& schema) {
-  hook.info.traits = aten ? traits_of(base) : OpTraits{};
-  hook.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
-  hook.transparent = !aten;
-  hook.collective = is_collective(hook.info.name);
-  hook.flags = aten ? known_op(base).flags : OpFlags::kPlain;
-  hook.rows_alike = has(hook.flags, OpFlags::kRowsAlike) && hook.rule == ScanRule::kBounded;
-  hook.destroys = has(hook.flags, OpFlags::kDestroys);
-  hook.partial_write = has(hook.flags, OpFlags::kWritesPartly);
-  hook.adds_guard = has(hook.flags, OpFlags::kAddsGuard);
-  hook.looks_aside = hook.adds_guard || has(hook.flags, OpFlags::kUpdatesScale);
-  hook.pointwise = has(hook.flags, OpFlags::kPointwise);
-  hook.arguments = describe_arguments(schema, hook.info.traits.overwrites,
-                                      has(hook.flags, OpFlags::kReadsShapeOnly));
+  wrapper.info.traits = aten ? traits_of(base) : OpTraits{};
+  wrapper.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
+  wrapper.transparent = !aten;
+  wrapper.collective = is_collective(wrapper.info.name);
+  wrapper.flags = aten ? known_op(base).flags : OpFlags::kPlain;
+  wrapper.rows_alike =
+      has(wrapper.flags, OpFlags::kRowsAlike) && wrapper.rule == ScanRule::kBounded;
+  wrapper.destroys = has(wrapper.flags, OpFlags::kDestroys);
+  wrapper.partial_write = has(wrapper.flags, OpFlags::kWritesPartly);
+  wrapper.adds_guard = has(wrapper.flags, OpFlags::kAddsGuard);
+  wrapper.looks_aside = wrapper.adds_guard || has(wrapper.flags, OpFlags::kUpdatesScale);
+  wrapper.pointwise = has(wrapper.flags, OpFlags::kPointwise);
+  wrapper.arguments = describe_arguments(schema, wrapper.info.traits.overwrites,
+                                         has(wrapper.flags, OpFlags::kReadsShapeOnly));
   for (const at::Tag tag : entry.getTags()) {
-    hook.pointwise |= tag == at::Tag::pointwise;
-    hook.random |= tag == at::Tag::nondeterministic_seeded;
+    wrapper.pointwise |= tag == at::Tag::pointwise;
+    wrapper.random |= tag == at::Tag::nondeterministic_seeded;
   }
   for (const c10::Argument& argument : schema.arguments()) {
-    hook.argument_names.push_back(argument.name());
-    hook.random |= draws_random(argument.name());
+    wrapper.argument_names.push_back(argument.name());
+    wrapper.random |= draws_random(argument.name());
   }
-  for (std::size_t i = 0; i < hook.arguments.size(); ++i) {
-    ArgumentInfo& argument = hook.arguments[i];
+  for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
+    ArgumentInfo& argument = wrapper.arguments[i];
     argument.kind = boxed_kind(schema.arguments()[i]);
-    hook.in_place |= (argument.written && argument.read) || argument.hidden_write;
-    hook.hidden_writes |= argument.hidden_write;
+    wrapper.in_place |= (argument.written && argument.read) || argument.hidden_write;
+    wrapper.hidden_writes |= argument.hidden_write;
   }
 }
 
@@ -224,25 +220,25 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
   const DispatchKey served = key == DispatchKey::CompositeExplicitAutograd ? DispatchKey::CPU : key;
   const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(served));
   if (kernel.isFallthrough()) return false;
-  auto hook = std::make_unique<Hook>(name.name, kernel);
-  hook->handle = handle;
-  learn(*hook, base, name.overload_name, aten, entry, schema);
+  auto wrapper = std::make_unique<Wrapper>(name.name, kernel);
+  wrapper->handle = handle;
+  learn(*wrapper, base, name.overload_name, aten, entry, schema);
   if (aten && key == DispatchKey::CPU) {
-    hook->ceiling_rule = ceiling_rule_of(base, name.overload_name);
-    hook->sign_rule = sign_rule_of(base, name.overload_name);
+    wrapper->ceiling_rule = ceiling_rule_of(base, name.overload_name);
+    wrapper->sign_rule = sign_rule_of(base, name.overload_name);
   }
-  void* trampoline = aten ? choose_trampoline(*hook, entry, schema) : nullptr;
-  hook->typed = trampoline != nullptr;
-  for (const ArgumentInfo& argument : hook->arguments) {
-    hook->has_scalars |=
+  void* trampoline = aten ? choose_trampoline(*wrapper, entry, schema) : nullptr;
+  wrapper->typed = trampoline != nullptr;
+  for (const ArgumentInfo& argument : wrapper->arguments) {
+    wrapper->has_scalars |=
         argument.kind == SlotKind::kScalar || argument.kind == SlotKind::kOptionalScalar ||
         argument.kind == SlotKind::kDouble || argument.kind == SlotKind::kOptionalDouble ||
         argument.kind == SlotKind::kScalarList;
   }
-  if (!hook->typed) hook->shape = ResultShape::kWrittenArguments;
+  if (!wrapper->typed) wrapper->shape = ResultShape::kWrittenArguments;
 
-  Hook* raw = hook.get();
-  c10::KernelFunction wrapped = c10::KernelFunction::makeFromBoxedFunctor(std::move(hook));
+  Wrapper* raw = wrapper.get();
+  c10::KernelFunction wrapped = c10::KernelFunction::makeFromBoxedFunctor(std::move(wrapper));
   if (trampoline != nullptr) {
     const bool symbolic = (raw->original.*unboxed_function()) == nullptr;
     raw->former.function =
@@ -251,7 +247,7 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
     (symbolic ? wrapped.*symbolic_function() : wrapped.*unboxed_function()) = trampoline;
   }
   new c10::KernelFunction(wrapped);  // Note [Installed once, never removed]
-  registrations().push_back(
+  new c10::RegistrationHandleRAII(
       dispatcher.registerImpl(name, key, std::move(wrapped), std::nullopt, nullptr, "nanscope"));
   return true;
 }
@@ -278,58 +274,43 @@ struct Silence final : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-Lock pending_lock{LockRank::kNewOps};
-std::vector<c10::OperatorName>& pending() {
-  static auto& names = *new std::vector<c10::OperatorName>;
-  return names;
-}
-std::atomic<int> pending_count{0};
-
-// Told at the op's definition, before it has a kernel and with the dispatcher's mutex
+// Called at the op's definition, before it has a kernel and with the dispatcher's mutex
 // held: only the name is noted.
-struct NewOps final : c10::OpRegistrationListener {
+class Listener final : public c10::OpRegistrationListener {
+ public:
+  explicit Listener(NewOps& ops) : ops_(ops) {}
   void onOperatorRegistered(const c10::OperatorHandle& op) override {
-    const std::lock_guard guard(pending_lock);
-    pending().push_back(op.operator_name());
-    pending_count = static_cast<int>(pending().size());
+    ops_.note(op.operator_name());
   }
   void onOperatorDeregistered(const c10::OperatorHandle&) override {}
+
+ private:
+  NewOps& ops_;
 };
 
 }  // namespace
 
-Installed install_hooks() {
-  static const Installed installed = [] {
+Installed install_wrappers(NewOps& new_ops) {
+  static const Installed installed = [&] {
     Installed counts;
     Silence silence;
     const c10::WarningUtils::WarningHandlerGuard guard(&silence);
-    registrations().reserve(4096);
     for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
-      if (wrap(name)) ++(name.name.starts_with("aten::") ? counts.typed : counts.other_libraries);
+      if (wrap(name)) ++(name.name.starts_with("aten::") ? counts.of_torch : counts.of_others);
     }
     new c10::RegistrationHandleRAII(
-        c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<NewOps>()));
-    const std::lock_guard lock(pending_lock);
-    pending().clear();  // the listener is told of every op that exists already
-    pending_count = 0;
+        c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>(new_ops)));
+    (void)new_ops.take();  // the listener is given every op that exists already
     return counts;
   }();
   return installed;
 }
 
-bool has_new_ops() noexcept { return pending_count.load(std::memory_order_relaxed) != 0; }
-
-int sweep_new_ops() {
-  std::vector<c10::OperatorName> names;
-  {
-    const std::lock_guard guard(pending_lock);
-    names.swap(pending());
-    pending_count = 0;
-  }
+int sweep(NewOps& new_ops) {
   Silence silence;
   const c10::WarningUtils::WarningHandlerGuard guard(&silence);
   int wrapped = 0;
-  for (const c10::OperatorName& name : names) wrapped += wrap(name);
+  for (const c10::OperatorName& name : new_ops.take()) wrapped += wrap(name);
   return wrapped;
 }
 

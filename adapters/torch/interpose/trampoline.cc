@@ -5,7 +5,7 @@
 #include <utility>
 
 #ifndef NANSCOPE_FORMER_KERNEL_OFFSET
-#define NANSCOPE_FORMER_KERNEL_OFFSET 16  // asserted in hook.cc
+#define NANSCOPE_FORMER_KERNEL_OFFSET 16  // asserted in install.cc
 #endif
 
 namespace nanscope::torch_adapter {
@@ -46,19 +46,19 @@ using Q5 = Q<5>;
 using Q6 = Q<6>;
 using Q7 = Q<7>;
 
-const FormerKernel& former(void* hook) {
-  return *reinterpret_cast<const FormerKernel*>(static_cast<char*>(hook) +
+const FormerKernel& former(void* wrapper) {
+  return *reinterpret_cast<const FormerKernel*>(static_cast<char*>(wrapper) +
                                                 NANSCOPE_FORMER_KERNEL_OFFSET);
 }
 
 template <class Ret, class... A>
 struct Trampoline {
-  static Ret call(void* hook, std::uint64_t keys, A... a) {
+  static Ret call(void* wrapper, std::uint64_t keys, A... a) {
     using Kernel = Ret (*)(void*, std::uint64_t, A...);
     const void* slots[] = {&a..., nullptr};
     Call call;
-    call.enter(hook, slots);
-    const FormerKernel& kernel = former(hook);
+    call.enter(wrapper, slots);
+    const FormerKernel& kernel = former(wrapper);
     // One variable in the outermost scope and one return: the slot is passed through.
     Ret result = reinterpret_cast<Kernel>(kernel.function)(kernel.functor, keys, a...);
     call.leave(&result);
@@ -68,12 +68,12 @@ struct Trampoline {
 
 template <class... A>
 struct Trampoline<void, A...> {
-  static void call(void* hook, std::uint64_t keys, A... a) {
+  static void call(void* wrapper, std::uint64_t keys, A... a) {
     using Kernel = void (*)(void*, std::uint64_t, A...);
     const void* slots[] = {&a..., nullptr};
     Call call;
-    call.enter(hook, slots);
-    const FormerKernel& kernel = former(hook);
+    call.enter(wrapper, slots);
+    const FormerKernel& kernel = former(wrapper);
     reinterpret_cast<Kernel>(kernel.function)(kernel.functor, keys, a...);
     call.leave(nullptr);
   }
@@ -84,11 +84,11 @@ struct Trampoline<void, A...> {
 int watching = 0;
 __thread ThreadCalls thread_calls;
 
-#define ROW(abi_class, ...) {abi_class, reinterpret_cast<void*>(&Trampoline<__VA_ARGS__>::call)},
-const Row kRows[] = {
-#include "rows.inc"
+#define ABI_CLASS(name, ...) {name, reinterpret_cast<void*>(&Trampoline<__VA_ARGS__>::call)},
+const AbiClass kAbiClasses[] = {
+#include "abi_classes.inc"
 };
-#undef ROW
-const int kRowCount = sizeof kRows / sizeof *kRows;
+#undef ABI_CLASS
+const int kAbiClassCount = sizeof kAbiClasses / sizeof *kAbiClasses;
 
 }  // namespace nanscope::torch_adapter

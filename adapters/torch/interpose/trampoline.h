@@ -15,7 +15,7 @@
 
 namespace nanscope::torch_adapter {
 
-// What a trampoline needs of the hook it was called with: the former kernel.
+// What a trampoline needs of the wrapper it was called with: the former kernel.
 struct FormerKernel {
   void* function;
   void* functor;
@@ -23,7 +23,7 @@ struct FormerKernel {
 
 // One call in flight, on the wrapper's own stack.
 struct Call {
-  void* hook = nullptr;
+  void* wrapper = nullptr;
   const void* const* arguments = nullptr;  // one address per argument slot
   Call* outer = nullptr;
   void* before = nullptr;  // what was kept of the inputs, if anything
@@ -31,7 +31,7 @@ struct Call {
   bool active = false;
   bool returned = false;
 
-  inline void enter(void* hook_, const void* const* arguments_);
+  inline void enter(void* wrapper_, const void* const* arguments_);
   inline void leave(void* result);
   inline ~Call();
 };
@@ -48,9 +48,9 @@ void call_begins(Call& call);                  // may keep copies of inputs
 void call_returned(Call& call, void* result);  // may throw, after destroying the result
 void call_unwound(Call& call) noexcept;        // the kernel threw
 
-inline void Call::enter(void* hook_, const void* const* arguments_) {
+inline void Call::enter(void* wrapper_, const void* const* arguments_) {
   if (__builtin_expect(watching, 1)) {
-    hook = hook_;
+    wrapper = wrapper_;
     arguments = arguments_;
     outer = thread_calls.current;
     thread_calls.current = this;
@@ -73,11 +73,11 @@ inline Call::~Call() {
   }
 }
 
-struct Row {
-  const char* abi_class;  // return class ':' argument classes
+struct AbiClass {
+  const char* name;  // return class ':' argument classes
   void* trampoline;
 };
-extern const Row kRows[];
-extern const int kRowCount;
+extern const AbiClass kAbiClasses[];
+extern const int kAbiClassCount;
 
 }  // namespace nanscope::torch_adapter

@@ -273,12 +273,13 @@ CeilingRule ceiling_rule_of(std::string_view name, std::string_view overload) no
   return rule == ScanRule::kBounded ? largest : nullptr;
 }
 
-int proved_ceiling(const Hook& hook, const Call& call, int output, c10::ScalarType type) {
-  if (hook.ceiling_rule == nullptr || call.arguments == nullptr) return kNoCeiling;
-  Operands operands(hook, call, output);
-  operands.updates = hook.rule == ScanRule::kScan && hook.shape == ResultShape::kWrittenArguments &&
+int proved_ceiling(const Wrapper& wrapper, const Call& call, int output, c10::ScalarType type) {
+  if (wrapper.ceiling_rule == nullptr || call.arguments == nullptr) return kNoCeiling;
+  Operands operands(wrapper, call, output);
+  operands.updates = wrapper.rule == ScanRule::kScan &&
+                     wrapper.shape == ResultShape::kWrittenArguments &&
                      operands[0] <= kHighestOfUpdated;
-  const int proved = hook.ceiling_rule(operands);
+  const int proved = wrapper.ceiling_rule(operands);
   const int limit = operands.updates ? std::min(kHighestOfUpdated, highest_believed(type))
                                      : highest_believed(type);
   if (proved > limit || operands.lacks_one()) return kNoCeiling;

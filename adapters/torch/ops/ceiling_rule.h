@@ -10,7 +10,7 @@
 //
 // A ceiling holds for a whole storage. It is unknown for memory of somebody else (NumPy, shared
 // memory), for storages the ledger knows, and for what an unwatched hand may have written; where
-// no hook tells of that hand, three elements of each operand are asked. Rules
+// no wrapper tells of that hand, three elements of each operand are asked. Rules
 // hold for real types and dense layouts; they bound every number on the way too, not the result
 // alone. Ops that divide by a tensor or take a logarithm have none: they are scanned. Where all
 // numbers of a storage have one sign that is kept too: an optimizer's squares have roots, and the
@@ -19,7 +19,7 @@
 
 #include <string_view>
 
-#include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/interpose/wrapper.h"
 
 namespace nanscope::torch_adapter {
 
@@ -28,7 +28,7 @@ namespace nanscope::torch_adapter {
                                           std::string_view overload) noexcept;
 
 // The ceiling of one result of this call, by its rule; kNoCeiling if it proves nothing.
-[[nodiscard]] int proved_ceiling(const Hook& hook, const Call& call, int output,
+[[nodiscard]] int proved_ceiling(const Wrapper& wrapper, const Call& call, int output,
                                  c10::ScalarType type);
 
 }  // namespace nanscope::torch_adapter

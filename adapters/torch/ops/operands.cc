@@ -8,6 +8,7 @@
 
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 #include "scan/finite.h"
 #include "scan/statistics.h"
@@ -60,7 +61,7 @@ Extent known_extent(const at::Tensor& tensor) {
   const c10::StorageImpl* storage = storage_of(impl);
   if (storage == nullptr || c10::isComplexType(type)) return {};
   const Watcher& watcher = Watcher::get();
-  const Extent extent = watcher.extent_of(storage, type);
+  const Extent extent = watcher.storages.extent_of(storage, type);
   if (extent.ceiling == kNoCeiling || is_foreign(impl)) return {};
   if (!watcher.ledger.empty() && watcher.ledger.knows(storage_id(impl))) return {};
   return looks_like(impl, extent.ceiling) ? extent : Extent{};
@@ -104,7 +105,7 @@ int Operands::exact(std::size_t argument, int enough) const {
   if (found < kNoCeiling && fills_its_storage(impl)) {
     const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
     const Sign sign = known_extent(*tensor_at(argument)).sign;
-    Watcher::get().mark_made(storage_of(impl), type, {found, sign});
+    Watcher::get().storages.mark_made(storage_of(impl), type, {found, sign});
   }
   return noted(found);
 }
@@ -117,10 +118,11 @@ int Operands::factor(std::size_t argument) const { return std::max((*this)[argum
 
 int Operands::largest() const {
   int most = 2;
-  each_tensor(hook_, call_, [&](const at::Tensor& tensor, std::size_t argument, int) {
-    if (hook_.arguments[argument].read) most = std::max(most, known_extent(tensor).ceiling);
+  each_tensor(wrapper_, call_, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper_.arguments[argument].read) most = std::max(most, known_extent(tensor).ceiling);
   });
-  if (hook_.has_scalars) most = std::max(most, ceiling_of_number(largest_number(hook_, call_)));
+  if (wrapper_.has_scalars)
+    most = std::max(most, ceiling_of_number(largest_number(wrapper_, call_)));
   return noted(most);
 }
 
@@ -141,7 +143,7 @@ int Operands::terms_across(std::size_t argument, std::int64_t dim) const {
 }
 
 int Operands::terms_in(std::size_t argument) const {
-  if (hook_.arguments[argument].kind != SlotKind::kIntList) return terms(0);
+  if (wrapper_.arguments[argument].kind != SlotKind::kIntList) return terms(0);
   std::int64_t count = 1;
   for (const std::int64_t size : by_value<at::IntArrayRef>(call_.arguments[argument]))
     count *= size;
@@ -154,7 +156,7 @@ int Operands::times(std::size_t argument) const {
 
 double Operands::number(std::size_t argument) const {
   const void* slot = call_.arguments[argument];
-  switch (hook_.arguments[argument].kind) {
+  switch (wrapper_.arguments[argument].kind) {
     case SlotKind::kScalar: {
       const auto& scalar = by_reference<c10::Scalar>(slot);
       return scalar.isComplex() || scalar.isSymbolic() ? NAN : scalar.toDouble();
@@ -172,13 +174,13 @@ double Operands::wrapped_number(std::size_t argument) const {
 }
 
 std::int64_t Operands::whole_number(std::size_t argument) const {
-  return hook_.arguments[argument].kind == SlotKind::kInt
+  return wrapper_.arguments[argument].kind == SlotKind::kInt
              ? by_value<std::int64_t>(call_.arguments[argument])
              : 0;
 }
 
 bool Operands::flag(std::size_t argument) const {
-  return hook_.arguments[argument].kind == SlotKind::kBool &&
+  return wrapper_.arguments[argument].kind == SlotKind::kBool &&
          by_value<bool>(call_.arguments[argument]);
 }
 
@@ -189,7 +191,7 @@ int Operands::noted(int ceiling) const {
 
 const at::Tensor* Operands::tensor_at(std::size_t argument) const {
   const void* slot = call_.arguments[argument];
-  switch (hook_.arguments[argument].kind) {
+  switch (wrapper_.arguments[argument].kind) {
     case SlotKind::kTensor: {
       const auto& tensor = by_reference<at::Tensor>(slot);
       return tensor.defined() ? &tensor : nullptr;

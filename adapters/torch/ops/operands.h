@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/interpose/wrapper.h"
 #include "scan/ceiling.h"
 #include "watch/tensor_state.h"
 
@@ -22,8 +22,8 @@ inline constexpr int kHighestOfUpdated = 8;
 
 class Operands {
  public:
-  Operands(const Hook& hook, const Call& call, int output)
-      : output(output), hook_(hook), call_(call) {}
+  Operands(const Wrapper& wrapper, const Call& call, int output)
+      : output(output), wrapper_(wrapper), call_(call) {}
 
   const int output;      // which result is asked about
   bool updates = false;  // memory whose ceiling is low, and shall stay so
@@ -66,7 +66,7 @@ class Operands {
   int noted(int ceiling) const;
   const at::Tensor* tensor_at(std::size_t argument) const;
 
-  const Hook& hook_;
+  const Wrapper& wrapper_;
   const Call& call_;
   mutable bool lacks_one_ = false;
 };

@@ -85,8 +85,8 @@ SignRule sign_rule_of(std::string_view name, std::string_view overload) noexcept
   return found->second;
 }
 
-Sign proved_sign(const Hook& hook, const Call& call) {
-  return call.arguments == nullptr ? Sign::kAny : hook.sign_rule(Operands(hook, call, 0));
+Sign proved_sign(const Wrapper& wrapper, const Call& call) {
+  return call.arguments == nullptr ? Sign::kAny : wrapper.sign_rule(Operands(wrapper, call, 0));
 }
 
 }  // namespace nanscope::torch_adapter

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/interpose/wrapper.h"
 #include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {
@@ -12,6 +12,6 @@ namespace nanscope::torch_adapter {
 [[nodiscard]] SignRule sign_rule_of(std::string_view name, std::string_view overload) noexcept;
 
 // The sign of a finite result.
-[[nodiscard]] Sign proved_sign(const Hook& hook, const Call& call);
+[[nodiscard]] Sign proved_sign(const Wrapper& wrapper, const Call& call);
 
 }  // namespace nanscope::torch_adapter

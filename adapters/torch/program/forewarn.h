@@ -11,8 +11,8 @@
 
 namespace nanscope::torch_adapter {
 
-// A number added as a guard that half precision rounds to 0. Told once per line.
-void watch_guard(const Hook& hook, const Call& call);
+// A number added as a guard that half precision rounds to 0. Warned of once per line.
+void watch_guard(const Wrapper& wrapper, const Call& call);
 // The gradient norm multiplied by thousands within a few steps, each of which grew.
 void watch_growth(const std::deque<StepRecord>& last);
 // How near the values that the forward kept are to the end of their type. Looked at in steps

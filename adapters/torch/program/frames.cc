@@ -6,10 +6,12 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
 #include <unordered_map>
 
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/locks.h"
+#include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -56,7 +58,6 @@ struct CacheSlot {
   std::uint64_t hash;
   StackId stack;
 };
-thread_local CacheSlot* cache = nullptr;
 
 _PyInterpreterFrame* innermost_frame() {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
@@ -255,8 +256,9 @@ StackId current_stack() {
   const _PyInterpreterFrame* frame = innermost_frame();
   if (frame == nullptr) return 0;
   const std::uint64_t hash = hash_frames(frame);
-  if (cache == nullptr) cache = static_cast<CacheSlot*>(calloc(kCacheSlots, sizeof(CacheSlot)));
-  CacheSlot& slot = cache[(hash >> 20) & (kCacheSlots - 1)];
+  void*& known = this_thread().known_stacks;
+  if (known == nullptr) known = calloc(kCacheSlots, sizeof(CacheSlot));
+  CacheSlot& slot = static_cast<CacheSlot*>(known)[(hash >> 20) & (kCacheSlots - 1)];
   if (slot.hash != hash) slot = {hash, intern(frame, hash)};
   return slot.stack;
 }

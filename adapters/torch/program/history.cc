@@ -1,18 +1,11 @@
 #include "adapters/torch/program/history.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
-#include <deque>
-#include <limits>
-#include <unordered_map>
 #include <utility>
 
 #include "adapters/torch/interpose/tensors.h"
-#include "adapters/torch/program/forewarn.h"
-#include "adapters/torch/sentinel/unseen_steps.h"
-#include "adapters/torch/watch/watcher.h"
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
@@ -25,33 +18,6 @@ constexpr std::size_t kFirstSteps = 4;
 constexpr std::size_t kLastSteps = 28;
 constexpr std::size_t kMostOptimizers = 16;
 constexpr std::size_t kMostGradients = 24;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-std::atomic<double> scale{kUnknown};
-
-// One parameter: its sample at the last step, and what all of it was at the first.
-struct Kept {
-  WeakTensor tensor;
-  std::vector<float> last;
-  std::uint64_t first_hash = 0;
-};
-
-struct Optimizer {
-  std::vector<Kept> parameters;
-  std::vector<StepRecord> first;
-  std::deque<StepRecord> last;
-  std::int64_t steps = 0;
-};
-
-struct All {
-  std::unordered_map<const c10::TensorImpl*, Optimizer> optimizers;  // by the first parameter
-  const c10::TensorImpl* latest = nullptr;
-  std::optional<double> loss;
-};
-All& all() {
-  static auto& one = *new All;
-  return one;
-}
 
 // visit(elements side by side, their number)
 template <class T, class Visit>
@@ -117,15 +83,6 @@ std::uint64_t hash_of(const at::Tensor& tensor) {
   return hash | 1;
 }
 
-// Sums over the samples, scaled up to the whole.
-struct Sums {
-  double gradient = 0;
-  double weight = 0;
-  double update = 0;
-  float largest = 0;
-  bool updated = false;
-};
-
 std::int64_t size_of_sample(std::int64_t numel) {
   return numel <= kMostWhole ? numel : kStretch * kStretches;
 }
@@ -135,7 +92,8 @@ double scaled(double squares, std::int64_t numel) {
   return seen == 0 ? 0 : squares * static_cast<double>(numel) / static_cast<double>(seen);
 }
 
-void add_gradient(const at::Tensor& gradient, Sums& sums) {
+// The sum of squares, scaled up to the whole; nothing where it cannot be read.
+std::optional<double> squares_of(const at::Tensor& gradient) {
   double squares = 0;
   const auto look = [&](const auto* g, std::int64_t count) {
     double sum[4] = {};
@@ -145,10 +103,22 @@ void add_gradient(const at::Tensor& gradient, Sums& sums) {
     });
     squares += sum[0] + sum[1] + sum[2] + sum[3];
   };
-  if (sample(gradient, look)) sums.gradient += scaled(squares, gradient.numel());
+  if (!sample(gradient, look)) return std::nullopt;
+  return scaled(squares, gradient.numel());
 }
 
-void add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums) {
+}  // namespace
+
+// Sums over the samples, scaled up to the whole.
+struct History::Sums {
+  double gradient = 0;
+  double weight = 0;
+  double update = 0;
+  float largest = 0;
+  bool updated = false;
+};
+
+void History::add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums) {
   double squares = 0;
   double change = 0;
   float largest = sums.largest;
@@ -179,12 +149,11 @@ void add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums) {
   sums.updated |= known;
 }
 
-Optimizer* optimizer_of(const std::vector<at::Tensor>& parameters) {
+History::Optimizer* History::optimizer_of(const std::vector<at::Tensor>& parameters) {
   const c10::TensorImpl* owner = parameters[0].unsafeGetTensorImpl();
-  auto& known = all().optimizers;
-  if (!known.contains(owner) && known.size() >= kMostOptimizers) return nullptr;
-  all().latest = owner;
-  Optimizer& optimizer = known[owner];
+  if (!optimizers_.contains(owner) && optimizers_.size() >= kMostOptimizers) return nullptr;
+  latest_ = owner;
+  Optimizer& optimizer = optimizers_[owner];
   if (optimizer.parameters.size() == parameters.size()) return &optimizer;
   optimizer.parameters.clear();
   for (const at::Tensor& parameter : parameters) {
@@ -194,11 +163,12 @@ Optimizer* optimizer_of(const std::vector<at::Tensor>& parameters) {
   return &optimizer;
 }
 
-std::optional<double> known(double value) {
-  return std::isnan(value) ? std::nullopt : std::optional(value);
+std::optional<double> History::loss_scale() const {
+  const double scale = scale_;
+  return std::isnan(scale) ? std::nullopt : std::optional(scale);
 }
 
-void keep(Optimizer& optimizer, const StepRecord& record) {
+void History::keep(Optimizer& optimizer, const StepRecord& record) {
   if (optimizer.first.size() < kFirstSteps) {
     optimizer.first.push_back(record);
     return;
@@ -207,74 +177,76 @@ void keep(Optimizer& optimizer, const StepRecord& record) {
   if (optimizer.last.size() > kLastSteps) optimizer.last.pop_front();
 }
 
-}  // namespace
-
-void forget_history() {
-  all() = {};
-  scale = kUnknown;
+void History::forget() {
+  optimizers_.clear();
+  latest_ = nullptr;
+  loss_.reset();
+  scale_ = kUnknown;
 }
 
-void loss_seen(const std::vector<at::Tensor>& roots) {
+void History::loss_seen(const std::vector<at::Tensor>& roots) {
   if (roots.size() != 1 || roots[0].numel() != 1) return;
   if (sight_of(*roots[0].unsafeGetTensorImpl()) != Sight::kWatched) return;
   OwnedView view(roots[0]);
   view.sizes.clear();
   view.strides.clear();
-  all().loss = value_at(view.view(), {}).real;
+  loss_ = value_at(view.view(), {}).real;
 }
 
-void loss_scale_seen(double value) noexcept { scale = value; }
-
-void weights_known(const std::vector<at::Tensor>& parameters) {
+void History::weights_known(const std::vector<at::Tensor>& parameters) {
   if (!parameters.empty()) (void)optimizer_of(parameters);
 }
 
-void step_seen(const std::vector<at::Tensor>& parameters, std::optional<double> learning_rate) {
-  if (parameters.empty()) return;
+const std::deque<StepRecord>& History::step_seen(const std::vector<at::Tensor>& parameters,
+                                                 std::optional<double> learning_rate,
+                                                 std::int64_t step) {
+  static const std::deque<StepRecord> none;
+  if (parameters.empty()) return none;
   Optimizer* optimizer = optimizer_of(parameters);
-  if (optimizer == nullptr) return;
+  if (optimizer == nullptr) return none;
   Sums sums;
   bool any = false;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const at::Tensor& gradient = parameters[i].grad();
     if (gradient.defined()) {
       any = true;
-      add_gradient(gradient, sums);
+      sums.gradient += squares_of(gradient).value_or(0);
     }
     add_parameter(parameters[i], optimizer->parameters[i], sums);
   }
   StepRecord record;
-  record.step = Watcher::get().judge.current_step();
-  record.loss = std::exchange(all().loss, std::nullopt);
+  record.step = step;
+  record.loss = std::exchange(loss_, std::nullopt);
   if (any) record.gradient_norm = std::sqrt(sums.gradient);
   record.largest_parameter = sums.largest;
   if (sums.updated && sums.weight > 0) record.update_ratio = std::sqrt(sums.update / sums.weight);
   record.learning_rate = learning_rate;
-  record.loss_scale = known(scale);
+  record.loss_scale = loss_scale();
   ++optimizer->steps;
   keep(*optimizer, record);
-  watch_growth(optimizer->last);
+  return optimizer->last;
 }
 
-void step_counted(const std::vector<at::Tensor>& parameters,
-                  const std::function<std::optional<double>()>& learning_rate) {
+void History::step_counted(const std::vector<at::Tensor>& parameters,
+                           const std::function<std::optional<double>()>& learning_rate,
+                           std::int64_t step) {
   if (parameters.empty()) return;
-  const auto known = all().optimizers.find(parameters[0].unsafeGetTensorImpl());
-  if (known == all().optimizers.end() || known->second.first.size() < kFirstSteps) {
-    step_seen(parameters, learning_rate());
+  const auto known = optimizers_.find(parameters[0].unsafeGetTensorImpl());
+  if (known == optimizers_.end() || known->second.first.size() < kFirstSteps) {
+    (void)step_seen(parameters, learning_rate(), step);
   } else {
     ++known->second.steps;
   }
 }
 
-void forget_samples() {
-  for (auto& [owner, optimizer] : all().optimizers) {
+void History::forget_samples() {
+  for (auto& [owner, optimizer] : optimizers_) {
     for (Kept& kept : optimizer.parameters) kept.last.clear();
   }
 }
 
-void let_go_of(const at::Tensor& tensor) {
-  for (auto& [owner, optimizer] : all().optimizers) {
+void History::let_go_of(const at::Tensor& tensor) {
+  for (auto& [owner, optimizer] : optimizers_) {
     for (const Kept& kept : optimizer.parameters) {
       const auto strong = kept.tensor.lock();
       if (strong.get() != tensor.unsafeGetTensorImpl()) continue;
@@ -284,27 +256,27 @@ void let_go_of(const at::Tensor& tensor) {
   }
 }
 
-std::vector<StepRecord> history_so_far() {
-  std::vector<StepRecord> told;
-  const auto found = all().optimizers.find(all().latest);
-  if (found != all().optimizers.end()) {
-    told = found->second.first;
-    told.insert(told.end(), found->second.last.begin(), found->second.last.end());
+std::vector<StepRecord> History::so_far(std::int64_t step) const {
+  std::vector<StepRecord> steps;
+  const auto found = optimizers_.find(latest_);
+  if (found != optimizers_.end()) {
+    steps = found->second.first;
+    steps.insert(steps.end(), found->second.last.begin(), found->second.last.end());
   }
-  if (all().loss) {
+  if (loss_) {
     StepRecord now;
-    now.step = Watcher::get().judge.current_step();
-    now.loss = all().loss;
-    now.loss_scale = known(scale);
-    told.push_back(now);
+    now.step = step;
+    now.loss = loss_;
+    now.loss_scale = loss_scale();
+    steps.push_back(now);
   }
-  return told;
+  return steps;
 }
 
-std::vector<double> gradients_now() {
+std::vector<double> History::gradients_now() const {
   std::vector<double> largest;
-  const auto found = all().optimizers.find(all().latest);
-  if (found == all().optimizers.end()) return largest;
+  const auto found = optimizers_.find(latest_);
+  if (found == optimizers_.end()) return largest;
   for (const Kept& kept : found->second.parameters) {
     auto strong = kept.tensor.lock();
     if (!strong || largest.size() >= kMostGradients) continue;
@@ -321,9 +293,9 @@ std::vector<double> gradients_now() {
   return largest;
 }
 
-std::vector<Weight> trained_weights() {
+std::vector<Weight> History::trained_weights() const {
   std::vector<Weight> weights;
-  for (const auto& [owner, optimizer] : all().optimizers) {
+  for (const auto& [owner, optimizer] : optimizers_) {
     for (const Kept& kept : optimizer.parameters) {
       auto strong = kept.tensor.lock();
       if (!strong) continue;

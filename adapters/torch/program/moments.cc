@@ -1,13 +1,14 @@
 #include "adapters/torch/program/moments.h"
 
-#include <deque>
 #include <regex>
-#include <unordered_map>
-#include <unordered_set>
 
+#include "adapters/torch/hit/at_hand.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/places.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 
 namespace nanscope::torch_adapter {
@@ -18,27 +19,7 @@ constexpr std::size_t kNearestNodes = 64;
 constexpr std::size_t kMostResults = 2000;
 constexpr int kWaysKept = 200;
 
-// Under the GIL, like all of this file.
-struct Memory {
-  std::unordered_set<std::uint32_t> lines;  // backward calls whose leaves are known
-  int ways = 0;
-  std::deque<WeakTensor> results;  // of autograd.grad()
-  // Gradients that were there when a watch() block began, and their versions.
-  std::unordered_map<const c10::TensorImpl*, std::pair<WeakTensor, std::uint32_t>> old_gradients;
-};
-Memory& memory() {
-  static auto& all = *new Memory;
-  return all;
-}
-
 Watcher& watcher() { return Watcher::get(); }
-
-// Lets go of the tensors that were told of, with the GIL held: one may be the last.
-struct Told {
-  Told() = default;
-  ~Told() { TorchWorld::told(); }
-  Told(const Told&) = delete;
-};
 
 // Calls the judge without the GIL, then stops the program if it says so.
 template <class Tell>
@@ -46,23 +27,17 @@ auto tell(Tell act) {
   if constexpr (std::is_void_v<decltype(act())>) {
     {
       const Busy busy;
-      const Told told;
+      const LetGoAfterwards let_go;
       const WithoutGil without_gil;
       act();
     }
-    stop_if_wanted();
+    watcher().stopping.stop_if_wanted();
   } else {
     const Busy busy;
-    const Told told;
+    const LetGoAfterwards let_go;
     const WithoutGil without_gil;
     return act();
   }
-}
-
-bool is_old(const at::Tensor& gradient) {
-  const auto found = memory().old_gradients.find(gradient.unsafeGetTensorImpl());
-  return found != memory().old_gradients.end() &&
-         found->second.second == static_cast<std::uint32_t>(gradient._version());
 }
 
 bool is_about_values(const std::string& words) {
@@ -76,7 +51,7 @@ bool is_about_values(const std::string& words) {
 std::vector<TensorState> states_of(const Tensors& tensors) {
   std::vector<TensorState> states;
   for (const at::Tensor& tensor : tensors) {
-    if (tensor.defined()) states.push_back(TorchWorld::look_at(below_transforms(tensor)));
+    if (tensor.defined()) states.push_back(look_at(below_transforms(tensor)));
   }
   return states;
 }
@@ -90,22 +65,28 @@ bool any_bad(const std::vector<TensorState>& states) {
 
 // The gradients that matter now: all where a bad loss waits, else those that may be bad.
 std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
-  std::vector<LeafGrad> told;
+  std::vector<LeafGrad> gradients;
   for (const at::Tensor& leaf : leaves) {
     if (!leaf.defined() || !leaf.is_leaf()) continue;
     const at::Tensor& grad = leaf.grad();
     if (!grad.defined()) continue;
-    if (all || is_suspect(grad) || told.empty()) {
-      told.push_back(watcher().world.describe(leaf));
-      TorchWorld::keep_at_hand(grad, told.back().state);
+    if (all || is_suspect(grad) || gradients.empty()) {
+      gradients.push_back(watcher().world.describe(leaf));
+      keep_at_hand(grad, gradients.back().state);
     }
   }
-  return told;
+  return gradients;
 }
 
 }  // namespace
 
-void forget_moments() { memory() = {}; }
+void Moments::forget() { *this = {}; }
+
+bool Moments::is_old(const at::Tensor& gradient) const {
+  const auto found = old_gradients_.find(gradient.unsafeGetTensorImpl());
+  return found != old_gradients_.end() &&
+         found->second.second == static_cast<std::uint32_t>(gradient._version());
+}
 
 bool is_suspect(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
@@ -115,33 +96,32 @@ bool is_suspect(const at::Tensor& tensor) {
   }
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched) return false;
-  return watcher().ledger.knows(storage_id(impl)) || !watcher().is_made(storage_of(impl));
+  return watcher().ledger.knows(storage_id(impl)) || !watcher().storages.is_made(storage_of(impl));
 }
 
-void remember_old_gradients() {
+void Moments::remember_old_gradients() {
   for (const at::Tensor& leaf : watcher().world.live_leaves()) {
     if (!leaf.is_leaf() || !leaf.grad().defined()) continue;
     const at::Tensor& grad = leaf.grad();
-    memory().old_gradients.try_emplace(grad.unsafeGetTensorImpl(), grad.getIntrusivePtr(),
-                                       static_cast<std::uint32_t>(grad._version()));
+    old_gradients_.try_emplace(grad.unsafeGetTensorImpl(), grad.getIntrusivePtr(),
+                               static_cast<std::uint32_t>(grad._version()));
   }
 }
 
-void forget_old_gradient(const at::Tensor& gradient) {
-  memory().old_gradients.erase(gradient.unsafeGetTensorImpl());
+void Moments::forget_old_gradient(const at::Tensor& gradient) {
+  old_gradients_.erase(gradient.unsafeGetTensorImpl());
 }
 
-Judge::RootId backward_begins(const Tensors& roots) {
-  Memory& kept = memory();
+Judge::RootId Moments::backward_begins(const Tensors& roots) {
   const Place place = current_place();
   const std::vector<TensorState> states = states_of(roots);
   std::vector<std::uint32_t> way;
-  if (!any_bad(states) && kept.ways < kWaysKept) {
-    ++kept.ways;
+  if (!any_bad(states) && ways_ < kWaysKept) {
+    ++ways_;
     for (const StackId stack : sites_on_the_way(roots, kNearestNodes))
       way.push_back(info_of(stack).line);
   }
-  if (kept.lines.insert(place.line).second) {
+  if (lines_.insert(place.line).second) {
     for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
       (void)watcher().world.describe(leaf);
       if (watcher().world.target_of(leaf) == Target::kParameter)
@@ -151,7 +131,7 @@ Judge::RootId backward_begins(const Tensors& roots) {
   return tell([&] { return watcher().judge.backward_begins(states, place, way); });
 }
 
-void backward_ended(Judge::RootId root, const Tensors& roots) {
+void Moments::backward_ended(Judge::RootId root, const Tensors& roots) {
   const bool bad = any_bad(states_of(roots));
   std::vector<LeafGrad> leaves;
   if (bad) {
@@ -165,7 +145,7 @@ void backward_ended(Judge::RootId root, const Tensors& roots) {
   if (!watcher().judge.awaits_gradients()) watcher().world.tidy();
 }
 
-void backward_raised(Judge::RootId root, const std::string& text) {
+void Moments::backward_raised(Judge::RootId root, const std::string& text) {
   const bool about = is_about_values(text);
   // The program's own exception goes on; it is stopped at its next op, if it lives.
   const Busy busy;
@@ -173,19 +153,18 @@ void backward_raised(Judge::RootId root, const std::string& text) {
   watcher().judge.backward_raised(root, about, text);
 }
 
-void grad_ended(Judge::RootId root, const Tensors& results) {
-  Memory& kept = memory();
+void Moments::grad_ended(Judge::RootId root, const Tensors& results) {
   for (const at::Tensor& returned : results) {
     const at::Tensor result = below_transforms(returned);
     if (!is_suspect(result)) continue;
-    kept.results.emplace_back(result.getIntrusivePtr());
-    if (kept.results.size() > kMostResults) kept.results.pop_front();
+    results_.emplace_back(result.getIntrusivePtr());
+    if (results_.size() > kMostResults) results_.pop_front();
   }
   const std::vector<TensorState> states = states_of(results);
   tell([&] { watcher().judge.grad_ended(root, states); });
 }
 
-void optimizer_made(const Tensors& parameters) {
+void Moments::optimizer_made(const Tensors& parameters) {
   for (const at::Tensor& parameter : parameters) {
     watcher().world.in_optimizer(parameter);
     watcher().world.register_target(parameter, Target::kParameter);
@@ -193,24 +172,24 @@ void optimizer_made(const Tensors& parameters) {
   tell([&] { watcher().judge.optimizer_made(); });
 }
 
-void step_begins(const Tensors& parameters, bool found_inf) {
+void Moments::step_begins(const Tensors& parameters, bool found_inf) {
   const std::vector<LeafGrad> gradients =
       gradients_of(parameters, watcher().judge.awaits_gradients());
   const Place place = current_place();
   tell([&] { watcher().judge.step_begins(gradients, found_inf, place); });
 }
 
-void step_ended(const NamedTensors& state) {
+void Moments::step_ended(const NamedTensors& state) {
   std::vector<Held> bad;
   for (const auto& [name, tensor] : state) {
-    const TensorState seen = TorchWorld::look_at(tensor);
+    const TensorState seen = look_at(tensor);
     if (seen.kinds.any()) bad.push_back({seen, name});
   }
   const Place place = bad.empty() ? Place{} : current_place();
   tell([&] { watcher().judge.step_ended(bad, place); });
 }
 
-void value_registered(const at::Tensor& value, Target target) {
+void Moments::value_registered(const at::Tensor& value, Target target) {
   watcher().world.register_target(value, target);
   const c10::TensorImpl& impl = *value.unsafeGetTensorImpl();
   if (!watching || this_thread().busy || !watcher().ledger.knows(storage_id(impl))) return;
@@ -220,7 +199,7 @@ void value_registered(const at::Tensor& value, Target target) {
   tell([&] { watcher().judge.value_registered(state, target, name, place); });
 }
 
-void gradients_dropped(const Tensors& parameters) {
+void Moments::gradients_dropped(const Tensors& parameters) {
   if (!watcher().judge.awaits_gradients()) return;
   std::vector<TensorId> gradients;
   for (const at::Tensor& parameter : parameters) {
@@ -231,23 +210,23 @@ void gradients_dropped(const Tensors& parameters) {
   tell([&] { watcher().judge.gradients_dropped(gradients); });
 }
 
-void host_read(const at::Tensor& tensor, bool decides) {
+void Moments::host_read(const at::Tensor& tensor, bool decides) {
   if (this_thread().busy || !is_suspect(tensor)) return;
-  const TensorState state = TorchWorld::look_at(tensor);
+  const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
   tell([&] { watcher().judge.host_read(state, decides, place); });
 }
 
-void handed_over(const at::Tensor& tensor) {
+void Moments::handed_over(const at::Tensor& tensor) {
   if (this_thread().busy || !is_suspect(tensor)) return;
-  const TensorState state = TorchWorld::look_at(tensor);
+  const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
   tell([&] { watcher().judge.handed_over(state, place); });
 }
 
-void program_ended(const End& end) {
+void Moments::program_ended(const End& end) {
   Ending ending;
   ending.exception = end.exception;
   ending.abnormal = end.exception || end.status != 0;
@@ -266,20 +245,20 @@ void program_ended(const End& end) {
   for (const at::Tensor& leaf : leaves) {
     if (!leaf.is_leaf() || !leaf.grad().defined() || is_old(leaf.grad())) continue;
     ending.leaves.push_back(watcher().world.describe(leaf));
-    TorchWorld::keep_at_hand(leaf.grad(), ending.leaves.back().state);
+    keep_at_hand(leaf.grad(), ending.leaves.back().state);
   }
-  for (const WeakTensor& weak : memory().results) {
+  for (const WeakTensor& weak : results_) {
     if (auto strong = weak.lock()) {
-      const TensorState state = TorchWorld::look_at(results.emplace_back(std::move(strong)));
+      const TensorState state = look_at(results.emplace_back(std::move(strong)));
       if (state.kinds.any()) ending.gradients.push_back(state);
     }
   }
   for (const auto& [name, tensor] : end.held) {
-    const TensorState state = TorchWorld::look_at(tensor);
+    const TensorState state = look_at(tensor);
     if (state.kinds.any()) ending.held.push_back({state, name});
   }
   const Busy busy;
-  const Told told;
+  const LetGoAfterwards let_go;
   const WithoutGil without_gil;
   watcher().judge.ended(ending);
 }

@@ -5,7 +5,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <deque>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,32 +20,10 @@ namespace nanscope::torch_adapter {
 using Tensors = std::vector<at::Tensor>;
 using NamedTensors = std::vector<std::pair<TargetName, at::Tensor>>;
 
-[[nodiscard]] Judge::RootId backward_begins(const Tensors& roots);
-void backward_ended(Judge::RootId root, const Tensors& roots);
-void backward_raised(Judge::RootId root, const std::string& text);
-void grad_ended(Judge::RootId root, const Tensors& results);
-
-void optimizer_made(const Tensors& parameters);
-void step_begins(const Tensors& parameters, bool found_inf);
-// `state`: what of the optimizer's own may be bad.
-void step_ended(const NamedTensors& state);
-// A module got this parameter or buffer.
-void value_registered(const at::Tensor& value, Target target);
-void gradients_dropped(const Tensors& parameters);
-
-// Another stretch of the program is watched from here on.
-void forget_moments();
-// The gradients that leaves have now: while nobody touches them, they are not this stretch's.
-void remember_old_gradients();
-void forget_old_gradient(const at::Tensor& gradient);
-
 // Could this tensor be bad? A look-up, not a scan, for what a watched op wrote.
 [[nodiscard]] bool is_suspect(const at::Tensor& tensor);
-void host_read(const at::Tensor& tensor, bool decides);
 
-// A tensor is pickled for another process.
-void handed_over(const at::Tensor& tensor);
-
+// How a program ended.
 struct End {
   bool exception = false;
   bool blunder = false;  // see Ending
@@ -52,6 +33,42 @@ struct End {
   NamedTensors held;
   StackId stack = 0;  // where the exception was raised
 };
-void program_ended(const End& end);
+
+class Moments {
+ public:
+  [[nodiscard]] Judge::RootId backward_begins(const Tensors& roots);
+  void backward_ended(Judge::RootId root, const Tensors& roots);
+  void backward_raised(Judge::RootId root, const std::string& text);
+  void grad_ended(Judge::RootId root, const Tensors& results);
+
+  void optimizer_made(const Tensors& parameters);
+  void step_begins(const Tensors& parameters, bool found_inf);
+  // `state`: what of the optimizer's own may be bad.
+  void step_ended(const NamedTensors& state);
+  // A module got this parameter or buffer.
+  void value_registered(const at::Tensor& value, Target target);
+  void gradients_dropped(const Tensors& parameters);
+
+  void host_read(const at::Tensor& tensor, bool decides);
+  // A tensor is pickled for another process.
+  void handed_over(const at::Tensor& tensor);
+  void program_ended(const End& end);
+
+  // Another stretch of the program is watched from here on.
+  void forget();
+  // The gradients that leaves have now: while nobody touches them, they are not this stretch's.
+  void remember_old_gradients();
+  void forget_old_gradient(const at::Tensor& gradient);
+
+ private:
+  using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  [[nodiscard]] bool is_old(const at::Tensor& gradient) const;
+
+  std::unordered_set<std::uint32_t> lines_;  // backward calls whose leaves are known
+  int ways_ = 0;
+  std::deque<WeakTensor> results_;  // of autograd.grad()
+  // Gradients that were there when a watch() block began, and their versions.
+  std::unordered_map<const c10::TensorImpl*, std::pair<WeakTensor, std::uint32_t>> old_gradients_;
+};
 
 }  // namespace nanscope::torch_adapter

@@ -7,15 +7,14 @@
 
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "adapters/torch/watch/locks.h"
+#include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
-namespace {
-
-using torch::autograd::Node;
 
 // Sites by sequence number, one ring per thread that makes nodes. Sequence numbers
 // are per thread; a node remembers both.
@@ -37,26 +36,34 @@ struct SiteRing {
   ~SiteRing() { free(entries); }
 };
 
-Lock rings_lock{LockRank::kNodes};
-std::unordered_map<std::uint64_t, std::shared_ptr<SiteRing>>& rings() {
-  static auto& all = *new std::unordered_map<std::uint64_t, std::shared_ptr<SiteRing>>;
-  return all;
-}
-constexpr std::size_t kMostRings = 64;
+namespace {
 
-struct ThreadSites {
-  std::uint64_t seen = ~std::uint64_t{0};  // the last sequence number whose site is known
-  std::shared_ptr<SiteRing> ring;
-};
-thread_local ThreadSites sites;
+using torch::autograd::Node;
 
-void make_ring() {
-  sites.ring = std::make_shared<SiteRing>();
-  const std::lock_guard guard(rings_lock);
-  if (rings().size() >= kMostRings) {  // threads that ended
-    std::erase_if(rings(), [](const auto& entry) { return entry.second.use_count() == 1; });
+class SiteRings {
+ public:
+  void add(std::uint64_t thread, std::shared_ptr<SiteRing> ring) {
+    constexpr std::size_t kMostRings = 64;
+    const std::lock_guard guard(lock_);
+    if (rings_.size() >= kMostRings) {  // threads that ended
+      std::erase_if(rings_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    }
+    rings_[thread] = std::move(ring);
   }
-  rings()[at::RecordFunction::currentThreadId()] = sites.ring;
+  [[nodiscard]] StackId site_of(const Node& node) {
+    const std::lock_guard guard(lock_);
+    const auto found = rings_.find(node.thread_id());
+    return found == rings_.end() ? 0 : found->second->get(node.sequence_nr());
+  }
+
+ private:
+  Lock lock_{LockRank::kNodes};
+  std::unordered_map<std::uint64_t, std::shared_ptr<SiteRing>> rings_;
+};
+
+SiteRings& rings() {
+  static auto& all = *new SiteRings;
+  return all;
 }
 
 // Breadth first from the roots' nodes.
@@ -83,23 +90,24 @@ void walk(const std::vector<at::Tensor>& roots, std::size_t limit, Visit visit) 
 
 void remember_new_nodes() {
   const std::uint64_t next = at::sequence_number::peek();
-  if (__builtin_expect(next == sites.seen, 1)) return;
-  const std::uint64_t from = sites.seen < next && next - sites.seen <= 64 ? sites.seen : next - 1;
+  ThreadWatch& thread = this_thread();
+  const std::uint64_t seen = thread.last_sequence;
+  if (__builtin_expect(next == seen, 1)) return;
+  const std::uint64_t from = seen < next && next - seen <= 64 ? seen : next - 1;
   if (next != 0) {
-    if (sites.ring == nullptr) make_ring();
+    if (thread.site_ring == nullptr) {
+      thread.site_ring = std::make_shared<SiteRing>();
+      rings().add(at::RecordFunction::currentThreadId(), thread.site_ring);
+    }
     const StackId stack = current_stack();
     // View nodes made since the last kernel take the same line.
     for (std::uint64_t sequence = from; sequence < next; ++sequence)
-      sites.ring->put(sequence, stack);
+      thread.site_ring->put(sequence, stack);
   }
-  sites.seen = next;
+  thread.last_sequence = next;
 }
 
-StackId site_of(const Node& node) {
-  const std::lock_guard guard(rings_lock);
-  const auto found = rings().find(node.thread_id());
-  return found == rings().end() ? 0 : found->second->get(node.sequence_nr());
-}
+StackId site_of(const Node& node) { return rings().site_of(node); }
 
 NodeInfo current_node() {
   NodeInfo info;

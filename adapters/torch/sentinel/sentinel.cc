@@ -6,25 +6,20 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
 
-SentinelRole sentinel_role = SentinelRole::kOff;
-
-namespace {
-
 // What the run and its snapshots have in common, in memory that a fork shares: the losses of the
 // run, and how far a replay is. Written by the run, and the upper part by one replay at a time.
-struct Shared {
+struct Sentinel::Shared {
   static constexpr std::int64_t kLosses = 1 << 20;
   std::atomic<std::int64_t> replayed{0};
   std::atomic<std::int64_t> compared{0};
@@ -34,8 +29,6 @@ struct Shared {
   std::atomic<std::int64_t> written{0};
   std::atomic<double> losses[kLosses];
 };
-
-}  // namespace
 
 bool is_bad(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
@@ -50,33 +43,8 @@ bool is_bad(const at::Tensor& tensor) {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::int64_t kSmall = 4096;  // elements that are looked at whatever their version says
-
-struct Buffer {
-  WeakTensor tensor;
-  std::uint32_t version = 0;
-  bool was_bad = false;  // a mask, or what nobody has written since
-};
-
-struct Looks {
-  SentinelCounts counts;
-  Unsettled unsettled;
-  bool step_skipped = false;
-  bool loss_since_step = false;  // a bad one, whose gradients were not thrown away
-  std::int64_t backwards_at_step = 0;
-  std::int64_t last_moment = 0;
-  std::vector<WeakTensor> leaves;  // of programs whose updates are written by hand
-  std::unordered_map<const c10::TensorImpl*, Buffer> buffers;
-  Shared* shared = nullptr;
-  Clock::time_point next_snapshot = Clock::time_point::max();
-};
-Looks& looks() {
-  static auto& one = *new Looks;
-  return one;
-}
 
 bool any_bad(const std::vector<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) {
@@ -101,54 +69,43 @@ bool same(double one, double other) {
          (std::isnan(one) && std::isnan(other));
 }
 
-Shared* make_shared_memory() {
-  void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  auto* shared = static_cast<Shared*>(memory);  // zeroed; a page is taken when it is written
-  shared->first_unequal = -1;
-  return shared;
+}  // namespace
+
+void Sentinel::write_loss(double loss) {
+  if (shared_ == nullptr) return;
+  const std::int64_t number = counts_.backwards;
+  shared_->losses[number % Shared::kLosses].store(loss, std::memory_order_relaxed);
+  shared_->written.store(number + 1, std::memory_order_relaxed);
 }
 
-void write_loss(double loss) {
-  Shared* shared = looks().shared;
-  if (shared == nullptr) return;
-  const std::int64_t number = looks().counts.backwards;
-  shared->losses[number % Shared::kLosses].store(loss, std::memory_order_relaxed);
-  shared->written.store(number + 1, std::memory_order_relaxed);
-}
-
-void compare_loss(double loss) {
-  Shared* shared = looks().shared;
-  const std::int64_t number = looks().counts.backwards;
-  if (shared == nullptr || number >= shared->written || number + Shared::kLosses <= shared->written)
+void Sentinel::compare_loss(double loss) {
+  const std::int64_t number = counts_.backwards;
+  if (shared_ == nullptr || number >= shared_->written ||
+      number + Shared::kLosses <= shared_->written)
     return;
-  const double run = shared->losses[number % Shared::kLosses];
-  ++shared->compared;
-  if (same(run, loss) || shared->first_unequal >= 0) return;
-  shared->run = run;
-  shared->replay = loss;
-  shared->first_unequal = number;
+  const double run = shared_->losses[number % Shared::kLosses];
+  ++shared_->compared;
+  if (same(run, loss) || shared_->first_unequal >= 0) return;
+  shared_->run = run;
+  shared_->replay = loss;
+  shared_->first_unequal = number;
 }
 
-// No optimizer has stepped since the last backward: an update is written by hand, if any.
-bool updates_by_hand() {
-  const Looks& all = looks();
-  return all.counts.steps == 0 || all.counts.backwards - all.backwards_at_step > 64;
+bool Sentinel::steps_by_hand() const noexcept {
+  return counts_.steps == 0 || counts_.backwards - backwards_at_step_ > 64;
 }
 
-void find_leaves(const std::vector<at::Tensor>& roots) {
-  Looks& all = looks();
-  const std::int64_t number = all.counts.backwards;
+void Sentinel::find_leaves(const std::vector<at::Tensor>& roots) {
+  const std::int64_t number = counts_.backwards;
   const bool power_of_two = (number & (number - 1)) == 0;
   if (!power_of_two && number % 1024 != 0) return;
-  all.leaves.clear();
+  leaves_.clear();
   for (const at::Tensor& leaf : leaves_of(roots, kMostNodes))
-    all.leaves.emplace_back(leaf.getIntrusivePtr());
+    leaves_.emplace_back(leaf.getIntrusivePtr());
 }
 
-bool any_leaf_bad() {
-  for (const WeakTensor& leaf : looks().leaves) {
+bool Sentinel::any_leaf_bad() const {
+  for (const WeakTensor& leaf : leaves_) {
     auto strong = leaf.lock();
     if (strong && is_bad(at::Tensor(std::move(strong)))) return true;
   }
@@ -156,14 +113,13 @@ bool any_leaf_bad() {
 }
 
 // A version says nothing of BatchNorm's writes, which its schema hides; those are small.
-bool any_buffer_turned_bad() {
+bool Sentinel::any_buffer_turned_bad() {
   bool turned = false;
-  auto& buffers = looks().buffers;
-  for (auto entry = buffers.begin(); entry != buffers.end();) {
+  for (auto entry = buffers_.begin(); entry != buffers_.end();) {
     Buffer& buffer = entry->second;
     auto strong = buffer.tensor.lock();
     if (!strong) {
-      entry = buffers.erase(entry);
+      entry = buffers_.erase(entry);
       continue;
     }
     ++entry;
@@ -179,163 +135,146 @@ bool any_buffer_turned_bad() {
   return turned;
 }
 
-void healthy_step() {
-  Looks& all = looks();
-  ++all.counts.healthy;
-  all.unsettled = {};
-}
-
-}  // namespace
-
-const SentinelCounts& sentinel_counts() noexcept { return looks().counts; }
-
-Unsettled sentinel_unsettled(const Written& written) {
-  Unsettled told = looks().unsettled;
+Unsettled Sentinel::unsettled(const Written& written) {
+  Unsettled found = unsettled_;
   for (const at::Tensor& leaf : Watcher::get().world.live_leaves())
-    told.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
-  for (const WeakTensor& leaf : looks().leaves) {
-    if (auto strong = leaf.lock()) told.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
+    found.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
+  for (const WeakTensor& leaf : leaves_) {
+    if (auto strong = leaf.lock()) found.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
   }
-  told.gradient |= any_leaf_bad() || any_buffer_turned_bad() || any_bad(written.state);
-  return told;
+  found.gradient |= any_leaf_bad() || any_buffer_turned_bad() || any_bad(written.state);
+  return found;
 }
 
-void begin_looks() {
-  Looks& all = looks();
-  if (all.shared == nullptr) all.shared = make_shared_memory();
-  auto buffers = std::move(all.buffers);
-  Shared* shared = all.shared;
-  all = {};
-  all.buffers = std::move(buffers);
-  all.shared = shared;
-  sentinel_role = SentinelRole::kLooks;
+void Sentinel::begin_looks() {
+  if (shared_ == nullptr) {
+    void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) {
+      shared_ = static_cast<Shared*>(memory);  // zeroed; a page is taken when it is written
+      shared_->first_unequal = -1;
+    }
+  }
+  counts_ = {};
+  unsettled_ = {};
+  step_skipped_ = loss_since_step_ = false;
+  backwards_at_step_ = last_moment_ = 0;
+  leaves_.clear();
+  next_snapshot_ = Clock::time_point::max();
+  role_ = Role::kLooks;
 }
 
-std::uint64_t shared_memory() noexcept { return reinterpret_cast<std::uint64_t>(looks().shared); }
+std::uint64_t Sentinel::shared_memory() const noexcept {
+  return reinterpret_cast<std::uint64_t>(shared_);
+}
 
-void end_looks() noexcept { sentinel_role = SentinelRole::kOff; }
-
-Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots) {
-  Looks& all = looks();
-  ++all.counts.moments;
+Alarm Sentinel::look_at_backward_begin(const std::vector<at::Tensor>& roots) {
+  ++counts_.moments;
   if (const auto loss = number_in_root(roots)) write_loss(*loss);
   for (const at::Tensor& root : roots) {
-    if (is_bad(below_transforms(root))) all.loss_since_step = all.unsettled.loss = true;
+    if (is_bad(below_transforms(root))) loss_since_step_ = unsettled_.loss = true;
   }
-  if (!updates_by_hand()) return {};
+  if (!steps_by_hand()) return {};
   find_leaves(roots);
   return any_leaf_bad() ? "a parameter" : "";
 }
 
-Alarm look_at_backward_end(bool accumulated) {
-  Looks& all = looks();
-  ++all.counts.moments;
-  ++all.counts.backwards;
-  if (!accumulated || !updates_by_hand()) return {};
+Alarm Sentinel::look_at_backward_end(bool accumulated) {
+  ++counts_.moments;
+  ++counts_.backwards;
+  if (!accumulated || !steps_by_hand()) return {};
   if (any_buffer_turned_bad()) return "a buffer";
   return {};
 }
 
-Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped) {
-  Looks& all = looks();
-  ++all.counts.moments;
-  all.backwards_at_step = all.counts.backwards;
-  const bool bad_loss = std::exchange(all.loss_since_step, false);
-  all.step_skipped = skipped;
+Alarm Sentinel::look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped) {
+  ++counts_.moments;
+  backwards_at_step_ = counts_.backwards;
+  const bool bad_loss = std::exchange(loss_since_step_, false);
+  step_skipped_ = skipped;
   if (skipped) return {};
   for (const at::Tensor& parameter : parameters) {
     if (is_bad(parameter.grad())) return "a gradient";
   }
   if (bad_loss) return "the loss";
-  healthy_step();
+  ++counts_.healthy;
+  unsettled_ = {};
   return {};
 }
 
-Alarm look_at_step_end(const Written& written) {
-  ++looks().counts.moments;
+Alarm Sentinel::look_at_step_end(const Written& written) {
+  ++counts_.moments;
   if (any_bad(written.parameters)) return "a parameter";
   if (any_bad(written.state)) return "the optimizer's state";
   if (!written.parameters.empty() && any_buffer_turned_bad()) return "a buffer";
   return {};
 }
 
-void step_looked_at() noexcept { looks().counts.steps += looks().step_skipped ? 0 : 1; }
-
-Alarm look_at_scaler(const at::Tensor& scale) {
-  ++looks().counts.moments;
+Alarm Sentinel::look_at_scaler(const at::Tensor& scale) {
+  ++counts_.moments;
   const auto value = number_in_root({scale});
   return value && *value < 1 ? "what the loss scaler skips" : "";
 }
 
-void look_at_dropped_gradients() noexcept { looks().loss_since_step = false; }
-
-void look_at_read(const at::Tensor& tensor) {
-  if (is_bad(tensor)) looks().unsettled.read = true;
+void Sentinel::look_at_read(const at::Tensor& tensor) {
+  if (is_bad(tensor)) unsettled_.read = true;
 }
 
-void buffer_made(const at::Tensor& buffer) {
+void Sentinel::buffer_made(const at::Tensor& buffer) {
   if (!buffer.defined() || !buffer.is_floating_point()) return;
-  looks().buffers.insert_or_assign(
+  buffers_.insert_or_assign(
       buffer.unsafeGetTensorImpl(),
       Buffer{WeakTensor(buffer.getIntrusivePtr()),
              buffer.is_inference() ? 0 : static_cast<std::uint32_t>(buffer._version()),
              is_bad(buffer)});
 }
 
-void let_looks_go_of(const at::Tensor& tensor) {
-  Looks& all = looks();
-  all.buffers.erase(tensor.unsafeGetTensorImpl());
-  std::erase_if(all.leaves, [&](const WeakTensor& leaf) {
+void Sentinel::let_go_of(const at::Tensor& tensor) {
+  buffers_.erase(tensor.unsafeGetTensorImpl());
+  std::erase_if(leaves_, [&](const WeakTensor& leaf) {
     const auto strong = leaf.lock();
     return strong.get() == tensor.unsafeGetTensorImpl();
   });
 }
 
-void tell_of_unseen_steps() {
-  const SentinelCounts& counts = looks().counts;
-  Watcher::get().judge.take_over({counts.backwards, counts.steps, counts.healthy});
+void Sentinel::report_unseen_steps() const {
+  Watcher::get().judge.take_over({counts_.backwards, counts_.steps, counts_.healthy});
 }
 
-void begin_replay(std::int64_t last_moment) {
-  looks().last_moment = last_moment;
-  sentinel_role = SentinelRole::kReplays;
+void Sentinel::begin_replay(std::int64_t last_moment) {
+  last_moment_ = last_moment;
+  role_ = Role::kReplays;
 }
 
-bool replay_moment(Moment moment, const std::vector<at::Tensor>& roots) {
-  Looks& all = looks();
-  ++all.counts.moments;
+bool Sentinel::replay_moment(Moment moment, const std::vector<at::Tensor>& roots) {
+  ++counts_.moments;
   if (moment == Moment::kBackwardBegins) {
     if (const auto loss = number_in_root(roots)) compare_loss(*loss);
   }
-  all.counts.backwards += moment == Moment::kBackwardEnds;
-  all.counts.steps += moment == Moment::kStepEnds;
-  if (all.shared != nullptr) all.shared->replayed = all.counts.moments;
-  return all.counts.moments >= all.last_moment;
+  counts_.backwards += moment == Moment::kBackwardEnds;
+  counts_.steps += moment == Moment::kStepEnds;
+  if (shared_ != nullptr) shared_->replayed = counts_.moments;
+  return counts_.moments >= last_moment_;
 }
 
-Comparison comparison() noexcept {
-  const Shared* shared = looks().shared;
-  if (shared == nullptr) return {};
-  Comparison told{shared->replayed, shared->compared, std::nullopt, shared->run, shared->replay};
-  if (shared->first_unequal >= 0) told.first_unequal = shared->first_unequal;
-  return told;
+Comparison Sentinel::comparison() const noexcept {
+  if (shared_ == nullptr) return {};
+  Comparison answer{shared_->replayed, shared_->compared, std::nullopt, shared_->run,
+                    shared_->replay};
+  if (shared_->first_unequal >= 0) answer.first_unequal = shared_->first_unequal;
+  return answer;
 }
 
-void begin_comparison() noexcept {
-  Shared* shared = looks().shared;
-  if (shared == nullptr) return;
-  shared->replayed = shared->compared = 0;
-  shared->first_unequal = -1;
+void Sentinel::begin_comparison() noexcept {
+  if (shared_ == nullptr) return;
+  shared_->replayed = shared_->compared = 0;
+  shared_->first_unequal = -1;
 }
 
-void next_snapshot_in(double seconds) noexcept {
-  looks().next_snapshot = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                             std::chrono::duration<double>(seconds));
+void Sentinel::next_snapshot_in(double seconds) noexcept {
+  next_snapshot_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(seconds));
 }
-
-bool snapshot_due() noexcept { return Clock::now() >= looks().next_snapshot; }
-
-bool steps_by_hand() noexcept { return updates_by_hand(); }
 
 bool pause_openmp() noexcept {
   constexpr int kHard = 2;  // omp_pause_hard

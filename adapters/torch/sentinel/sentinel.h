@@ -1,33 +1,41 @@
-// The looks of `--mode sentinel`: nothing per op. Once a step the loss, the gradients, the
-// parameters, the optimizer's state and the modules' buffers are scanned.
+// Note [Sentinel]
+// `--mode sentinel` watches no op. Once a step it scans what is there: the loss, the gradients, the
+// parameters, the optimizer's state and the modules' buffers. That costs little and says that
+// something broke in this step, not what or where.
 //
-// A look that finds something is an alarm, not a verdict: Python answers it by waking a snapshot
-// of the process, which runs the same steps again under the exact watch. The moments (a backward
-// begins or ends, a step begins or ends) are counted alike in both, so that the snapshot knows how
-// far to run, and compares its losses with those of the run.
+// What and where is found by running the step again. Every few minutes the process forks: the
+// child is a snapshot, a waiting copy of the process that costs only the pages which change. A look
+// that finds something bad is an alarm, not a verdict: Python answers it by waking the last
+// snapshot, which switches the exact watch on and runs the same steps once more, as the program it
+// is, until the error is found or the moment of the alarm is passed. The first is the answer, with
+// op, line and evidence; after the second the run goes on.
+//
+// So that the snapshot knows how far to run, both count the same moments: a backward begins or
+// ends, a step begins or ends, a loss scaler updates. And so that nobody is misled by a replay that
+// took another way, the losses of the run lie in memory which both share, and the replay compares
+// its own with them.
+//
+// What is bad and harmless here: a loss whose gradients are thrown away, a step that the loss
+// scaler skips, a buffer that has always held -inf. Where a program writes its updates by hand, no
+// step is seen: then the leaves behind the loss are looked at when a backward begins. Without a
+// snapshot (threads, another device) the exact watch is switched on at the alarm, and what was made
+// before it is said to be unwatched.
 //
 // With the GIL held, like all moments.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "adapters/torch/watch/world.h"
 
 namespace nanscope::torch_adapter {
-
-enum class SentinelRole : std::uint8_t { kOff, kLooks, kReplays };
-extern SentinelRole sentinel_role;
-inline bool sentinel_looks() noexcept {
-  return __builtin_expect(sentinel_role == SentinelRole::kLooks, 0);
-}
-inline bool sentinel_replays() noexcept {
-  return __builtin_expect(sentinel_role == SentinelRole::kReplays, 0);
-}
 
 struct SentinelCounts {
   std::int64_t moments = 0;
@@ -35,8 +43,6 @@ struct SentinelCounts {
   std::int64_t steps = 0;    // of optimizers, skipped ones left out
   std::int64_t healthy = 0;  // steps without anything bad
 };
-[[nodiscard]] const SentinelCounts& sentinel_counts() noexcept;
-
 // What optimizers wrote.
 struct Written {
   std::vector<at::Tensor> parameters;
@@ -49,38 +55,11 @@ struct Unsettled {
   bool gradient = false;
   bool read = false;  // the host read something bad
 };
-// `written`: by steps that were not looked at.
-[[nodiscard]] Unsettled sentinel_unsettled(const Written& written);
-
 [[nodiscard]] bool is_bad(const at::Tensor& tensor);
 
 // What an alarm is about: empty if all is well.
 using Alarm = std::string;
 
-void begin_looks();
-// Where the memory lies that snapshots share with the run.
-[[nodiscard]] std::uint64_t shared_memory() noexcept;
-void end_looks() noexcept;
-[[nodiscard]] Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots);
-[[nodiscard]] Alarm look_at_backward_end(bool accumulated);
-[[nodiscard]] Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped);
-// Empty: nobody is to look behind this step.
-[[nodiscard]] Alarm look_at_step_end(const Written& written);
-// The step is over, and all is well.
-void step_looked_at() noexcept;
-[[nodiscard]] Alarm look_at_scaler(const at::Tensor& scale);
-void look_at_dropped_gradients() noexcept;
-void look_at_read(const at::Tensor& tensor);
-// A module got this buffer or parameter; while it requires no grad, no optimizer tells of it.
-void buffer_made(const at::Tensor& buffer);
-// The tensor is about to be exchanged for another.
-void let_looks_go_of(const at::Tensor& tensor);
-
-// Tells the judge, which has seen nothing yet, of the steps that went well.
-void tell_of_unseen_steps();
-
-// In a snapshot that was woken: the exact watch takes over, up to this moment.
-void begin_replay(std::int64_t last_moment);
 enum class Moment : std::uint8_t {
   kBackwardBegins,
   kBackwardEnds,
@@ -88,10 +67,8 @@ enum class Moment : std::uint8_t {
   kStepEnds,
   kScalerUpdates
 };
-// Counts a moment of the replay, once it is judged; true where it is the last.
-[[nodiscard]] bool replay_moment(Moment moment, const std::vector<at::Tensor>& roots = {});
 
-// How far the replay is, and how its losses compare; told by the run or by the replay.
+// How far a replay is, and how its losses compare; asked by the run or by the replay.
 struct Comparison {
   std::int64_t replayed = 0;  // moments
   std::int64_t compared = 0;  // losses
@@ -99,14 +76,81 @@ struct Comparison {
   double run = 0;
   double replay = 0;
 };
-[[nodiscard]] Comparison comparison() noexcept;
-void begin_comparison() noexcept;
 
-// When the next snapshot is to be taken: asked at the end of each step.
-void next_snapshot_in(double seconds) noexcept;
-[[nodiscard]] bool snapshot_due() noexcept;
-// The last backward has ended, and no optimizer steps: its end is as good as that of a step.
-[[nodiscard]] bool steps_by_hand() noexcept;
+class Sentinel {
+ public:
+  enum class Role : std::uint8_t { kOff, kLooks, kReplays };
+  [[nodiscard]] Role role() const noexcept { return role_; }
+  [[nodiscard]] const SentinelCounts& counts() const noexcept { return counts_; }
+
+  void begin_looks();
+  void end_looks() noexcept { role_ = Role::kOff; }
+
+  // ---- looks
+  [[nodiscard]] Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots);
+  [[nodiscard]] Alarm look_at_backward_end(bool accumulated);
+  [[nodiscard]] Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped);
+  // Empty: nobody is to look behind this step.
+  [[nodiscard]] Alarm look_at_step_end(const Written& written);
+  // The step is over, and all is well.
+  void step_looked_at() noexcept { counts_.steps += step_skipped_ ? 0 : 1; }
+  [[nodiscard]] Alarm look_at_scaler(const at::Tensor& scale);
+  void look_at_dropped_gradients() noexcept { loss_since_step_ = false; }
+  void look_at_read(const at::Tensor& tensor);
+  // What waits for the end; `written`: by steps that were not looked at.
+  [[nodiscard]] Unsettled unsettled(const Written& written);
+
+  // A module got this buffer or parameter; while it requires no grad, no optimizer shows it.
+  void buffer_made(const at::Tensor& buffer);
+  // The tensor is about to be exchanged for another.
+  void let_go_of(const at::Tensor& tensor);
+
+  // The judge, which has seen nothing yet, learns of the steps that went well.
+  void report_unseen_steps() const;
+
+  // ---- replays
+  // In a snapshot that was woken: the exact watch takes over, up to this moment.
+  void begin_replay(std::int64_t last_moment);
+  // Counts a moment of the replay, once it is judged; true where it is the last.
+  [[nodiscard]] bool replay_moment(Moment moment, const std::vector<at::Tensor>& roots = {});
+  [[nodiscard]] Comparison comparison() const noexcept;
+  void begin_comparison() noexcept;
+  // Where the memory lies that snapshots share with the run.
+  [[nodiscard]] std::uint64_t shared_memory() const noexcept;
+
+  // ---- snapshots: when the next is to be taken, asked at the end of each step.
+  void next_snapshot_in(double seconds) noexcept;
+  [[nodiscard]] bool snapshot_due() const noexcept { return Clock::now() >= next_snapshot_; }
+  // No optimizer has stepped since the last backward: an update is written by hand, if any, and
+  // the end of a backward is as good as that of a step.
+  [[nodiscard]] bool steps_by_hand() const noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Buffer {
+    WeakTensor tensor;
+    std::uint32_t version = 0;
+    bool was_bad = false;  // a mask, or what nobody has written since
+  };
+  struct Shared;
+  void write_loss(double loss);
+  void compare_loss(double loss);
+  void find_leaves(const std::vector<at::Tensor>& roots);
+  [[nodiscard]] bool any_leaf_bad() const;
+  [[nodiscard]] bool any_buffer_turned_bad();
+
+  Role role_ = Role::kOff;
+  SentinelCounts counts_;
+  Unsettled unsettled_;
+  bool step_skipped_ = false;
+  bool loss_since_step_ = false;  // a bad one, whose gradients were not thrown away
+  std::int64_t backwards_at_step_ = 0;
+  std::int64_t last_moment_ = 0;
+  std::vector<WeakTensor> leaves_;  // of programs whose updates are written by hand
+  std::unordered_map<const c10::TensorImpl*, Buffer> buffers_;
+  Shared* shared_ = nullptr;
+  Clock::time_point next_snapshot_ = Clock::time_point::max();
+};
 
 // The threads of OpenMP that this thread leads are ended, and made again when they are needed: a
 // fork would copy the team without its members. False: they cannot be.

@@ -4,12 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/session/story.h"
+#include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/locks.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 #include "capture/writer.h"
 #include "report/json.h"
@@ -30,6 +35,8 @@ struct Session {
   std::int64_t left_out = 0;  // findings outside the chosen layer or file
   std::vector<std::string> complaints;
   Counters before;  // what earlier sessions of this process had watched
+  // By id, stack and weight, in all sessions of the process.
+  std::set<std::tuple<std::string, StackId, std::uint64_t>> warned;
 };
 
 Session& session() {
@@ -131,7 +138,7 @@ Counters difference(Counters now, const Counters& before) {
 
 Coverage coverage_now(const std::vector<NotWatched>& also) {
   const Watcher& watcher = Watcher::get();
-  const Counters counters = difference(watcher.counters(), session().before);
+  const Counters counters = difference(Threads::get().counters(), session().before);
   Coverage coverage;
   coverage.ops_watched = static_cast<std::int64_t>(counters.ops);
   coverage.bytes_scanned = static_cast<std::int64_t>(counters.bytes);
@@ -147,7 +154,7 @@ Coverage coverage_now(const std::vector<NotWatched>& also) {
   add(watcher.judge.evicted(), "evicted records",
       "more non-finite tensors were alive than are remembered");
   add(stacks_lost(), "unknown sites", "more distinct call stacks than are remembered");
-  if (const std::string reason = disarmed_because(); !reason.empty()) {
+  if (const std::string reason = Watcher::get().disarming.reason(); !reason.empty()) {
     coverage.not_watched.push_back({"everything after a fault of nanscope's own", reason, 1});
   }
   const Session& all = session();
@@ -174,7 +181,7 @@ void begin_session(SessionOptions options) {
   all.warnings.clear();
   all.complaints.clear();
   all.left_out = 0;
-  all.before = Watcher::get().counters();
+  all.before = Threads::get().counters();
   open_writer(all);
   if (all.options.strict) Watcher::get().judge.be_strict();
   Watcher::get().judge.on_error(on_verdict, on_the_same_again);
@@ -206,6 +213,10 @@ std::string finding_json(std::size_t number) {
 
 void add_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight) {
   Session& all = session();
+  {
+    const std::lock_guard guard(all.lock);
+    if (!all.warned.insert({warning.id, stack, weight.value}).second) return;
+  }
   Finding finding = tell_warning(std::move(warning), op, stack, weight);
   const std::lock_guard guard(all.lock);
   if (all.warnings.size() < kMostWarnings && is_chosen(all, finding))
@@ -227,21 +238,22 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
     notes = Watcher::get().judge.notes();
     coverage = coverage_now(also);
   }
-  std::vector<Finding> told;
+  std::vector<Finding> notes_and_warnings;
   for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i)
-    told.push_back(tell_note(notes[i]));
-  std::erase_if(told, [&](const Finding& note) { return !is_chosen(all, note); });
+    notes_and_warnings.push_back(tell_note(notes[i]));
+  std::erase_if(notes_and_warnings, [&](const Finding& note) { return !is_chosen(all, note); });
 
   const std::lock_guard guard(all.lock);
-  told.insert(told.begin(), all.warnings.begin(), all.warnings.end());
-  std::stable_sort(told.begin(), told.end(),
+  notes_and_warnings.insert(notes_and_warnings.begin(), all.warnings.begin(), all.warnings.end());
+  std::stable_sort(notes_and_warnings.begin(), notes_and_warnings.end(),
                    [](const Finding& a, const Finding& b) { return a.level < b.level; });
   SessionEnd end;
   end.capture.program = all.options.program;
   end.capture.program.exit_status = exit_status;
   end.capture.program.ended = ended;
   end.capture.findings = all.findings;
-  end.capture.findings.insert(end.capture.findings.end(), told.begin(), told.end());
+  end.capture.findings.insert(end.capture.findings.end(), notes_and_warnings.begin(),
+                              notes_and_warnings.end());
   end.capture.coverage = std::move(coverage);
   const bool wanted = !all.findings.empty() || all.options.keep_capture;
   if (wanted && all.no_writer) complain(all, *all.no_writer);
@@ -251,13 +263,13 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
     };
     note(all.writer->append(end.capture.program));
     note(all.writer->append(end.capture.coverage));
-    for (const Finding& finding : told) note(all.writer->append(finding));
+    for (const Finding& finding : notes_and_warnings) note(all.writer->append(finding));
     note(all.writer->keep());
     note(all.writer->finish());
     if (all.writer->exists()) end.capture_path = all.writer->path();
   }
   end.complaints = all.complaints;
-  if (const std::string reason = disarmed_because(); !reason.empty()) {
+  if (const std::string reason = Watcher::get().disarming.reason(); !reason.empty()) {
     end.complaints.push_back("nanscope switched itself off, a fault of its own: " + reason + ".");
   }
   return end;

@@ -50,7 +50,8 @@ struct SessionEnd {
 // The child of a fork begins a session of its own.
 void session_forked(std::string capture_path, std::string news, std::int64_t pid);
 
-// A warning of this session; takes the GIL. `stack` is where the program stands.
-void add_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight);
+// A warning of this session; takes the GIL. `stack` is where the program stands. The same one is
+// given once in the life of the process.
+void add_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight = {});
 
 }  // namespace nanscope::torch_adapter

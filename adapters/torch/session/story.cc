@@ -8,7 +8,7 @@
 #include "adapters/python/read_site.h"
 #include "adapters/torch/hit/facts.h"
 #include "adapters/torch/program/frames.h"
-#include "adapters/torch/program/history.h"
+#include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/watcher.h"
 
 namespace nb = nanobind;
@@ -16,9 +16,28 @@ namespace nb = nanobind;
 namespace nanscope::torch_adapter {
 namespace {
 
-PyObject* describe_function = nullptr;
-PyObject* name_function = nullptr;
-bool began_late = false;
+// What Python gave for the telling, under the GIL.
+class Teller {
+ public:
+  void configure(PyObject* describe, PyObject* name) {
+    Py_XINCREF(describe);
+    Py_XINCREF(name);
+    Py_XSETREF(describe_, describe);
+    Py_XSETREF(name_, name);
+  }
+  [[nodiscard]] PyObject* describe() const noexcept { return describe_; }
+  [[nodiscard]] PyObject* name() const noexcept { return name_; }
+  // Values that no watched op made may have been computed before the watch began.
+  bool began_late = false;
+
+ private:
+  PyObject* describe_ = nullptr;
+  PyObject* name_ = nullptr;
+};
+Teller& teller() {
+  static auto& one = *new Teller;
+  return one;
+}
 
 // The answer of story.describe, read back.
 struct Described {
@@ -32,16 +51,16 @@ struct Described {
 };
 
 Described read_answer(nb::handle answer) {
-  Described told;
-  told.site = python::read_site(answer["site"]);
+  Described described;
+  described.site = python::read_site(answer["site"]);
   if (!nb::object(answer["library_site"]).is_none())
-    told.library_site = python::read_site(answer["library_site"]);
-  told.stack = python::read_stack(nb::object(answer["stack"]));
-  told.module = python::field<std::optional<std::string>>(answer, "module");
-  told.rank = python::field<std::optional<int>>(answer, "rank");
-  told.worker = python::field<std::optional<int>>(answer, "worker");
-  told.names = python::field<std::vector<std::optional<std::string>>>(answer, "names");
-  return told;
+    described.library_site = python::read_site(answer["library_site"]);
+  described.stack = python::read_stack(nb::object(answer["stack"]));
+  described.module = python::field<std::optional<std::string>>(answer, "module");
+  described.rank = python::field<std::optional<int>>(answer, "rank");
+  described.worker = python::field<std::optional<int>>(answer, "worker");
+  described.names = python::field<std::vector<std::optional<std::string>>>(answer, "names");
+  return described;
 }
 
 nb::list frames_for_python(StackId stack) {
@@ -66,7 +85,7 @@ nb::object ask_python(PyObject* function, const nb::tuple& given) {
 
 Described ask(StackId stack, const std::string& op, const std::string& node,
               const std::vector<Facts::Argument>& arguments) {
-  if (describe_function == nullptr) return {};
+  if (teller().describe() == nullptr) return {};
   try {
     nb::list given;
     for (const Facts::Argument& argument : arguments) {
@@ -74,11 +93,11 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
           nb::make_tuple(argument.schema_name, argument.item, argument.saved, argument.transposed));
     }
     const nb::tuple question = nb::make_tuple(frames_for_python(stack), op, node, given);
-    return read_answer(ask_python(describe_function, question));
+    return read_answer(ask_python(teller().describe(), question));
   } catch (const std::exception& error) {
-    Described told;
-    told.site.remark = std::string("the source could not be read: ") + error.what();
-    return told;
+    Described described;
+    described.site.remark = std::string("the source could not be read: ") + error.what();
+    return described;
   }
 }
 
@@ -88,10 +107,10 @@ void tell_makers(const Facts& facts, Finding& finding) {
     Maker& maker = finding.makers[i];
     const Facts::MadeAt& made = facts.made_at[i];
     if (made.stack == 0) continue;
-    Described told = ask(made.stack, "", maker.node, made.arguments);
-    maker.site = std::move(told.site);
-    for (std::size_t k = 0; k < maker.tensors.size() && k < told.names.size(); ++k) {
-      if (told.names[k]) maker.tensors[k].name = *told.names[k];
+    Described described = ask(made.stack, "", maker.node, made.arguments);
+    maker.site = std::move(described.site);
+    for (std::size_t k = 0; k < maker.tensors.size() && k < described.names.size(); ++k) {
+      if (described.names[k]) maker.tensors[k].name = *described.names[k];
     }
   }
   for (const Facts::Activation& activation : facts.activations) {
@@ -111,7 +130,7 @@ Finding begin_finding(const EventView& event) {
   }
   Origin& origin = finding.origin;
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
-  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || began_late))
+  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || teller().began_late))
     origin.kind = OriginKind::kUnwatched;
   origin.was_finite = event.origin_kind == OriginKind::kUnwatched;
   origin.phase = origin.kind == OriginKind::kUnwatched ? event.place.phase : event.phase();
@@ -121,24 +140,25 @@ Finding begin_finding(const EventView& event) {
   origin.discarded = event.discarded;
   // Code that the engine calls (autograd.Function, a hook) is its own site.
   origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;
-  Described told =
+  Described described =
       ask(event.place.stack, origin.op, origin.in_backward_code ? "" : event.place.node, arguments);
-  origin.site = std::move(told.site);
-  origin.library_site = std::move(told.library_site);
-  origin.stack = std::move(told.stack);
-  origin.module = std::move(told.module);
-  origin.rank = told.rank;
-  origin.worker = told.worker;
+  origin.site = std::move(described.site);
+  origin.library_site = std::move(described.library_site);
+  origin.stack = std::move(described.stack);
+  origin.module = std::move(described.module);
+  origin.rank = described.rank;
+  origin.worker = described.worker;
   std::size_t input = 0;
-  for (std::size_t i = 0; i < arguments.size() && i < told.names.size(); ++i) {
+  for (std::size_t i = 0; i < arguments.size() && i < described.names.size(); ++i) {
     if (!arguments[i].shown || input >= finding.inputs.size()) continue;
-    if (told.names[i]) finding.inputs[input].name = *told.names[i];
+    if (described.names[i]) finding.inputs[input].name = *described.names[i];
     ++input;
   }
   for (std::size_t i = 0; i < arguments.size() && i < finding.inputs.size(); ++i) {
     const auto same = arguments[i].saved_as;  // in a backward all of them are shown
-    if (same && *same < finding.inputs.size() && told.names.size() > *same && told.names[*same])
-      finding.inputs[i].name = *told.names[*same];
+    if (same && *same < finding.inputs.size() && described.names.size() > *same &&
+        described.names[*same])
+      finding.inputs[i].name = *described.names[*same];
   }
   if (event.facts != nullptr) tell_makers(*event.facts, finding);
   return finding;
@@ -146,17 +166,19 @@ Finding begin_finding(const EventView& event) {
 
 // How the training went until here.
 void tell_history(Finding& finding) {
-  finding.history = history_so_far();
+  const Watcher& watcher = Watcher::get();
+  finding.history = watcher.history.so_far(watcher.judge.current_step());
   if (finding.origin.phase != Phase::kBackward) return;
-  for (const double largest : gradients_now()) finding.magnitudes.push_back({"", largest, true});
+  for (const double largest : watcher.history.gradients_now())
+    finding.magnitudes.push_back({"", largest, true});
 }
 
 // The living modules know the names of their parameters and buffers.
 std::optional<std::string> name_in_modules(StorageId storage) {
-  if (name_function == nullptr) return std::nullopt;
+  if (teller().name() == nullptr) return std::nullopt;
   try {
     const nb::tuple given = nb::make_tuple(storage.value);
-    return nb::cast<std::optional<std::string>>(ask_python(name_function, given));
+    return nb::cast<std::optional<std::string>>(ask_python(teller().name(), given));
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -175,14 +197,9 @@ Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {
 
 }  // namespace
 
-void configure_story(PyObject* describe, PyObject* name) {
-  Py_XINCREF(describe);
-  Py_XINCREF(name);
-  Py_XSETREF(describe_function, describe);
-  Py_XSETREF(name_function, name);
-}
+void configure_story(PyObject* describe, PyObject* name) { teller().configure(describe, name); }
 
-void made_before_the_watch(bool may) noexcept { began_late = may; }
+void made_before_the_watch(bool may) noexcept { teller().began_late = may; }
 
 Finding tell_story(const Verdict& verdict) {
   const nb::gil_scoped_acquire gil;
@@ -234,10 +251,10 @@ Finding tell_warning(Forewarning warning, const std::string& op, StackId stack, 
   finding.origin.value = {warning.value, 0, false};
   finding.origin.step = Watcher::get().judge.current_step();
   if (stack != 0) {
-    Described told = ask(stack, "", "", {});
-    finding.origin.site = std::move(told.site);
-    finding.origin.stack = std::move(told.stack);
-    finding.origin.module = std::move(told.module);
+    Described described = ask(stack, "", "", {});
+    finding.origin.site = std::move(described.site);
+    finding.origin.stack = std::move(described.stack);
+    finding.origin.module = std::move(described.module);
   }
   if (weight != StorageId{}) warning.name = name_in_modules(weight).value_or("a weight");
   if (warning.name.empty()) warning.name = finding.origin.site.code;

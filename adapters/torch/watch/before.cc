@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 
 namespace nanscope::torch_adapter {
@@ -15,22 +17,20 @@ constexpr std::size_t kMostScattered = 64 << 10;  // a diagonal: mostly gaps
 constexpr std::size_t kMostSpare = 1 << 20;       // of a copy, kept for the next
 
 // Dividing by an ordinary number breaks nothing that the result does not show.
-bool divides_by_ordinary_number(const Hook& hook, const Call& call) {
-  if (hook.rule != ScanRule::kDivides || call.arguments == nullptr) return false;
+bool divides_by_ordinary_number(const Wrapper& wrapper, const Call& call) {
+  if (wrapper.rule != ScanRule::kDivides || call.arguments == nullptr) return false;
   const at::Tensor& divisor = by_reference<at::Tensor>(call.arguments[1]);
   if (!divisor.defined() || !is_number(divisor)) return false;
   const double size = std::fabs(number_in(divisor));
   return size >= 1e-3 && std::isfinite(size);
 }
 
-thread_local std::unique_ptr<Before> spare;
-
-void keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument, int item,
+void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument, int item,
           Before& before) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   const ByteRange range = range_of(impl);
   const std::size_t size = range.hi - range.lo;
-  const bool update = has(hook.flags, OpFlags::kUpdatesWeights);
+  const bool update = has(wrapper.flags, OpFlags::kUpdatesWeights);
   const std::size_t most = update ? kMostOfUpdate : kMostOfOperand;
   const bool scattered = size > 2 * impl.numel() * impl.itemsize();
   if (size > (scattered ? kMostScattered : most)) return;
@@ -41,6 +41,11 @@ void keep(const Hook& hook, const at::Tensor& tensor, std::size_t argument, int 
   before.copy.view.take(tensor);
   before.copy.view.data = before.copy.bytes.data();
   before.kept = &before.copy;
+}
+
+Before* take_spare() {
+  auto& spare = this_thread().spare_before;
+  return spare != nullptr ? spare.release() : new Before;
 }
 
 }  // namespace
@@ -56,31 +61,32 @@ void GiveBack::operator()(Before* before) const noexcept {
   before->bad.clear();
   before->kept = nullptr;
   if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
-  spare.reset(before);
+  this_thread().spare_before = {before, [](Before* spare) { delete spare; }};
 }
 
-KeptBefore look_before(const Hook& hook, const Call& call) {
+KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
   Watcher& watcher = Watcher::get();
   KeptBefore before;
   auto made = [&]() -> Before& {
-    if (before == nullptr) before.reset(spare ? spare.release() : new Before);
+    if (before == nullptr) before.reset(take_spare());
     return *before;
   };
-  const bool copies = hook.destroys && !divides_by_ordinary_number(hook, call);
+  const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);
   const bool nothing_known = watcher.ledger.empty();
-  each_tensor(hook, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
-    const ArgumentInfo& info = hook.arguments[argument];
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
+    const ArgumentInfo& info = wrapper.arguments[argument];
     const bool target = info.written || info.hidden_write;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     // The usual case first: nothing is bad, and what is about to be written was written by an op.
-    if (nothing_known && (!target || (!copies && watcher.is_made(storage_of(impl))))) return;
+    if (nothing_known && (!target || (!copies && watcher.storages.is_made(storage_of(impl)))))
+      return;
     if (sight_of(impl) != Sight::kWatched) return;
     if (copies && info.written && (before == nullptr || before->kept == nullptr)) {
-      keep(hook, tensor, argument, item, made());
+      keep(wrapper, tensor, argument, item, made());
     }
     const bool known = watcher.ledger.knows(storage_id(impl));
-    const bool imported = target && !watcher.is_made(storage_of(impl));
-    if (!known && (!imported || hook.partial_write)) return;
+    const bool imported = target && !watcher.storages.is_made(storage_of(impl));
+    if (!known && (!imported || wrapper.partial_write)) return;
     if (is_finite(impl)) return;
     Before::Bad bad{argument, item, state_of(tensor), {}, kind_map_of(OwnedView(tensor).view()),
                     {}};
@@ -88,10 +94,10 @@ KeptBefore look_before(const Hook& hook, const Call& call) {
       const WithoutGil without_gil;
       bad.known = watcher.judge.events_of(bad.state);
     }
-    if (bad.known.empty()) bad.allocation = watcher.allocation_of(tensor);
+    if (bad.known.empty()) bad.allocation = watcher.storages.allocation_of(tensor);
     // Of 0 * inf in place only this copy can tell.
     if (info.written && (before == nullptr || before->kept == nullptr))
-      keep(hook, tensor, argument, item, made());
+      keep(wrapper, tensor, argument, item, made());
     made().bad.push_back(std::move(bad));
   });
   return before;

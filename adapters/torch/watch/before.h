@@ -42,6 +42,6 @@ struct GiveBack {
 using KeptBefore = std::unique_ptr<Before, GiveBack>;
 
 // Nothing where nothing needs to be kept.
-[[nodiscard]] KeptBefore look_before(const Hook& hook, const Call& call);
+[[nodiscard]] KeptBefore look_before(const Wrapper& wrapper, const Call& call);
 
 }  // namespace nanscope::torch_adapter

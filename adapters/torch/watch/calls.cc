@@ -15,17 +15,18 @@
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/program/nodes.h"
 #include "adapters/torch/watch/before.h"
-#include "adapters/torch/watch/proofs.h"
+#include "adapters/torch/watch/places.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
 #include "adapters/torch/watch/watcher.h"
 
 namespace nanscope::torch_adapter {
 namespace {
 
-Hook& hook_of(const Call& call) { return *static_cast<Hook*>(call.hook); }
+Wrapper& wrapper_of(const Call& call) { return *static_cast<Wrapper*>(call.wrapper); }
 
 bool is_inner(const Call& call) {
-  return call.outer != nullptr && (call.outer->inner || !hook_of(*call.outer).transparent);
+  return call.outer != nullptr && (call.outer->inner || !wrapper_of(*call.outer).transparent);
 }
 
 // The largest magnitude a type holds; infinity where it is not known.
@@ -59,22 +60,24 @@ bool may_leave_range(c10::ScalarType from, c10::ScalarType to) {
   return from != to && largest_in(from) > largest_in(to);
 }
 
-bool number_keeps_finite(const Hook& hook, const at::Tensor& number) {
+bool number_keeps_finite(const Wrapper& wrapper, const at::Tensor& number) {
   if (!number.defined() || !is_number(number)) return false;
   const double size = std::fabs(number_in(number));
-  return hook.rule == ScanRule::kMultiplies ? size > 1e-30 && size <= 1 : size >= 1 && size < 1e30;
+  return wrapper.rule == ScanRule::kMultiplies ? size > 1e-30 && size <= 1
+                                               : size >= 1 && size < 1e30;
 }
 
 // A wider operand or a number beyond the largest of the result's type is rounded to Inf or NaN
 // on the way, whatever the op.
-bool fits(const Hook& hook, const Call& call, c10::ScalarType type) {
+bool fits(const Wrapper& wrapper, const Call& call, c10::ScalarType type) {
   bool fitting = true;
-  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t, int) {
+  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t, int) {
     const c10::ScalarType from = c10::typeMetaToScalarType(input.unsafeGetTensorImpl()->dtype());
     // The size of a complex number may not fit its own type: abs(3e38 + 3e38i).
     if (from != type) fitting &= !c10::isComplexType(from) && !may_leave_range(from, type);
   });
-  return fitting && !(hook.has_scalars && largest_number(hook, call) > largest_of(dtype_of(type)));
+  return fitting &&
+         !(wrapper.has_scalars && largest_number(wrapper, call) > largest_of(dtype_of(type)));
 }
 
 // A watched op wrote it, and the ledger knows of nothing bad in it. Never said of memory that
@@ -82,38 +85,38 @@ bool fits(const Hook& hook, const Call& call, c10::ScalarType type) {
 bool is_known_finite(const c10::TensorImpl& impl) {
   const Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  return storage != nullptr && watcher.is_made(storage) && !is_foreign(impl) &&
+  return storage != nullptr && watcher.storages.is_made(storage) && !is_foreign(impl) &&
          !watcher.ledger.knows(storage_id(impl));
 }
 
-bool takes_only_finite(const Hook& hook, const Call& call) {
+bool takes_only_finite(const Wrapper& wrapper, const Call& call) {
   bool finite = true;
-  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t argument, int) {
-    if (hook.arguments[argument].read) finite &= is_known_finite(*input.unsafeGetTensorImpl());
+  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t argument, int) {
+    if (wrapper.arguments[argument].read) finite &= is_known_finite(*input.unsafeGetTensorImpl());
   });
   return finite;
 }
 
 // Note [Rule V]
-bool passes(const Hook& hook, const Call& call, const c10::TensorImpl& output) {
+bool passes(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& output) {
   const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
-  if (hook.rule == ScanRule::kScan || c10::isComplexType(type) || call.arguments == nullptr)
+  if (wrapper.rule == ScanRule::kScan || c10::isComplexType(type) || call.arguments == nullptr)
     return false;
-  switch (hook.rule) {
+  switch (wrapper.rule) {
     case ScanRule::kCasts: {
-      const std::size_t source = hook.shape == ResultShape::kWrittenArguments ? 1 : 0;
+      const std::size_t source = wrapper.shape == ResultShape::kWrittenArguments ? 1 : 0;
       const at::Tensor& from = by_reference<at::Tensor>(call.arguments[source]);
       return from.defined() && !may_leave_range(from.scalar_type(), type);
     }
     case ScanRule::kMultiplies:
     case ScanRule::kDivides:
-      return number_keeps_finite(hook, by_reference<at::Tensor>(call.arguments[1]));
+      return number_keeps_finite(wrapper, by_reference<at::Tensor>(call.arguments[1]));
     case ScanRule::kPuts:
-      return !flag_of(hook, call, "accumulate").value_or(true) && fits(hook, call, type);
+      return !flag_of(wrapper, call, "accumulate").value_or(true) && fits(wrapper, call, type);
     case ScanRule::kBounded:
-      return takes_only_finite(hook, call) && fits(hook, call, type);
+      return takes_only_finite(wrapper, call) && fits(wrapper, call, type);
     default:
-      return fits(hook, call, type);
+      return fits(wrapper, call, type);
   }
 }
 
@@ -125,8 +128,8 @@ struct Look {
 };
 
 // Left out of the scan whatever goes in.
-bool is_left_out(const Hook& hook) {
-  return hook.rule != ScanRule::kScan && hook.rule != ScanRule::kBounded;
+bool is_left_out(const Wrapper& wrapper) {
+  return wrapper.rule != ScanRule::kScan && wrapper.rule != ScanRule::kBounded;
 }
 
 // A look at so little costs less than a proof.
@@ -150,12 +153,12 @@ Extent scanned_by_row(const Call& call, const at::Tensor& output, Counters& coun
 }
 
 // What is known of a result: proved, or found by a scan, or nothing where rule V holds.
-Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& result, int number,
-                        Counters& counters, Look& look) {
+Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tensor& result,
+                        int number, Counters& counters, Look& look) {
   const c10::TensorImpl& output = *result.unsafeGetTensorImpl();
   const std::size_t bytes = output.numel() * output.itemsize();
-  const bool passed = passes(hook, call, output);
-  if (bytes <= kSmall && __builtin_expect(!proofs.checked, 1)) {
+  const bool passed = passes(wrapper, call, output);
+  if (bytes <= kSmall && __builtin_expect(!Watcher::get().proofs.checked, 1)) {
     if (!passed) {
       counters.bytes += bytes;
       return scanned(output, look);
@@ -165,56 +168,60 @@ Extent extent_of_result(const Hook& hook, const Call& call, const at::Tensor& re
     return {found, Sign::kAny};
   }
   const c10::ScalarType type = c10::typeMetaToScalarType(output.dtype());
-  Extent extent{proved_ceiling(hook, call, number, type), Sign::kAny};
+  Extent extent{proved_ceiling(wrapper, call, number, type), Sign::kAny};
   look.passed_over |= passed && extent.ceiling == kNoCeiling;
   if (extent.ceiling == kNoCeiling && !passed) {
-    if (is_left_out(hook) && hook.has_scalars && has_nonfinite_number(hook, call)) {
+    if (is_left_out(wrapper) && wrapper.has_scalars && has_nonfinite_number(wrapper, call)) {
       look.passed_over = true;
       look.suspect = true;  // declared: what is made of it is looked at there
-    } else if (hook.rows_alike && call.arguments != nullptr && output.dim() > 0) {
+    } else if (wrapper.rows_alike && call.arguments != nullptr && output.dim() > 0) {
       extent = scanned_by_row(call, result, counters, look);
     } else {
       counters.bytes += bytes;
       extent = scanned(output, look);
     }
   }
-  if (hook.sign_rule != nullptr && !c10::isComplexType(type)) extent.sign = proved_sign(hook, call);
-  if (__builtin_expect(proofs.checked, 0)) check_proof(hook, result, extent);
+  if (wrapper.sign_rule != nullptr && !c10::isComplexType(type))
+    extent.sign = proved_sign(wrapper, call);
+  Proofs& proofs = Watcher::get().proofs;
+  if (__builtin_expect(proofs.checked, 0)) proofs.check(wrapper, result, extent);
   return extent;
 }
 
-bool takes(const Hook& hook, const Call& call, const c10::StorageImpl* storage) {
+bool takes(const Wrapper& wrapper, const Call& call, const c10::StorageImpl* storage) {
   bool found = false;
-  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t, int) {
+  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t, int) {
     found |= storage_of(*input.unsafeGetTensorImpl()) == storage;
   });
   return found;
 }
 
-void remember_written(const Hook& hook, const Call& call, const c10::TensorImpl& impl,
+void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
                       Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
   // Else the one that was lent is gone, and this is another in its place.
-  if (__builtin_expect(watcher.is_lent(storage), 0) && takes(hook, call, storage)) return;
-  if (hook.partial_write && !watcher.is_made(storage)) return;
+  if (__builtin_expect(watcher.storages.is_lent(storage), 0) && takes(wrapper, call, storage))
+    return;
+  if (wrapper.partial_write && !watcher.storages.is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
-  if (hook.partial_write || !fills_its_storage(impl)) {
-    const Extent before = watcher.extent_of(storage, type);
+  if (wrapper.partial_write || !fills_its_storage(impl)) {
+    const Extent before = watcher.storages.extent_of(storage, type);
     extent.ceiling = std::max(extent.ceiling, before.ceiling);
     if (extent.sign != before.sign) extent.sign = Sign::kAny;
   }
-  watcher.mark_made(storage, type, extent);
+  watcher.storages.mark_made(storage, type, extent);
 }
 
 // Written by an op that does not show how large the numbers are.
 void forget_ceiling(const c10::TensorImpl& impl) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  if (storage != nullptr && watcher.is_made(storage)) watcher.mark_made(storage, at::kFloat, {});
+  if (storage != nullptr && watcher.storages.is_made(storage))
+    watcher.storages.mark_made(storage, at::kFloat, {});
 }
 
-void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output, int number,
+void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& output, int number,
                     Counters& counters, Look& look) {
   Watcher& watcher = Watcher::get();
   const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
@@ -224,43 +231,45 @@ void look_at_output(const Hook& hook, const Call& call, const at::Tensor& output
       ++counters.unseen[static_cast<int>(sight)];
     // Integers may be the bits of floats: read as such, they are looked at like data.
     if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0) {
-      watcher.unmark_made(storage_of(impl));
+      watcher.storages.unmark_made(storage_of(impl));
     } else {
       forget_ceiling(impl);
     }
     return;
   }
-  if (hook.rule == ScanRule::kBorrows) {
-    watcher.others_may_write(output);
+  if (wrapper.rule == ScanRule::kBorrows) {
+    watcher.storages.others_may_write(output);
     return;
   }
-  if (hook.rule == ScanRule::kAllocates) {
-    watcher.unmark_made(storage_of(impl));
-    watcher.note_allocation(&hook.info, output);
+  if (wrapper.rule == ScanRule::kAllocates) {
+    watcher.storages.unmark_made(storage_of(impl));
+    if (output.is_floating_point())
+      watcher.storages.note_allocation(&wrapper.info, output, current_place());
     return;
   }
   if (!watcher.ledger.empty()) look.suspect |= watcher.ledger.knows(storage_id(impl));
-  if (hook.rule == ScanRule::kLifts) {
+  if (wrapper.rule == ScanRule::kLifts) {
     // NumPy's own memory is no constant of the program: it is imported when it is read.
-    watcher.unmark_made(storage_of(impl));
+    watcher.storages.unmark_made(storage_of(impl));
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  remember_written(hook, call, impl, extent_of_result(hook, call, output, number, counters, look));
+  remember_written(wrapper, call, impl,
+                   extent_of_result(wrapper, call, output, number, counters, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
-bool hides_inputs(const Hook& hook) {
-  const OpTraits& traits = hook.info.traits;
-  return is_left_out(hook) || traits.tests || traits.compares || traits.deliberate;
+bool hides_inputs(const Wrapper& wrapper) {
+  const OpTraits& traits = wrapper.info.traits;
+  return is_left_out(wrapper) || traits.tests || traits.compares || traits.deliberate;
 }
 
-void look_at_inputs(const Hook& hook, const Call& call, std::int64_t results, Look& look) {
+void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t results, Look& look) {
   Watcher& watcher = Watcher::get();
   const bool ledger_empty = watcher.ledger.empty();
-  const bool hides = hides_inputs(hook);
+  const bool hides = hides_inputs(wrapper);
   if (ledger_empty && !hides) return;
-  each_tensor(hook, call, [&](const at::Tensor& input, std::size_t argument, int) {
+  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t argument, int) {
     const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
     const c10::StorageImpl* storage = storage_of(impl);
     if (storage == nullptr) return;
@@ -270,10 +279,10 @@ void look_at_inputs(const Hook& hook, const Call& call, std::int64_t results, Lo
     }
     // What no watched op wrote came from outside. A few rows taken from a large data set are
     // looked at in the result: the cost of a look is never above that of the op.
-    if (!hides || !hook.arguments[argument].read || watcher.is_made(storage)) return;
-    if (hook.partial_write && hook.arguments[argument].written) return;
+    if (!hides || !wrapper.arguments[argument].read || watcher.storages.is_made(storage)) return;
+    if (wrapper.partial_write && wrapper.arguments[argument].written) return;
     if (sight_of(impl) != Sight::kWatched) return;
-    if (impl.numel() > 4 * results && hook.shape != ResultShape::kNone) {
+    if (impl.numel() > 4 * results && wrapper.shape != ResultShape::kNone) {
       look.scan_results = true;
     } else {
       look.suspect |= !is_finite(impl);
@@ -283,25 +292,22 @@ void look_at_inputs(const Hook& hook, const Call& call, std::int64_t results, Lo
 
 }  // namespace
 
-int timing = 0;
-Ticks ticks;
-
 void call_begins(Call& call) {
   const Timed timed(Part::kBegin);
-  Hook& hook = hook_of(call);
+  Wrapper& wrapper = wrapper_of(call);
   call.inner = is_inner(call) || this_thread().busy;
-  if (call.inner || !(hook.in_place || hook.destroys)) return;
+  if (call.inner || !(wrapper.in_place || wrapper.destroys)) return;
   try {
-    call.before = look_before(hook, call).release();
+    call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {
-    disarm(hook.info.name, error.what());
+    Watcher::get().disarming.disarm(wrapper.info.name, error.what());
   }
 }
 
 namespace {
 
 void look_at_results(Call& call, void* result, const Before* before) {
-  Hook& hook = hook_of(call);
+  Wrapper& wrapper = wrapper_of(call);
   Counters& counters = this_thread().counters;
   ++counters.ops;
   {
@@ -309,47 +315,47 @@ void look_at_results(Call& call, void* result, const Before* before) {
     remember_new_nodes();
   }
 
-  if (__builtin_expect(hook.transparent, 0)) {
-    each_tensor(hook, call, [](const at::Tensor& argument, std::size_t, int) {
-      Watcher::get().others_may_write(argument);
+  if (__builtin_expect(wrapper.transparent, 0)) {
+    each_tensor(wrapper, call, [](const at::Tensor& argument, std::size_t, int) {
+      Watcher::get().storages.others_may_write(argument);
     });
-    if (hook.collective) return;
+    if (wrapper.collective) return;
   }
   Look look;
   std::int64_t numel = 0;
-  each_output(hook, call, result, [&](const at::Tensor& output, int number) {
+  each_output(wrapper, call, result, [&](const at::Tensor& output, int number) {
     const Timed<2> timed(Part::kOutputs);
     const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
     if (impl.key_set().has(c10::DispatchKey::CPU)) numel += impl.numel();
-    look_at_output(hook, call, output, number, counters, look);
+    look_at_output(wrapper, call, output, number, counters, look);
   });
-  if (hook.rule == ScanRule::kAllocates || hook.rule == ScanRule::kBorrows) return;
-  if (__builtin_expect(hook.hidden_writes, 0)) {
-    each_tensor(hook, call, [&](const at::Tensor& argument, std::size_t number, int) {
-      if (hook.arguments[number].hidden_write) forget_ceiling(*argument.unsafeGetTensorImpl());
+  if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
+  if (__builtin_expect(wrapper.hidden_writes, 0)) {
+    each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t number, int) {
+      if (wrapper.arguments[number].hidden_write) forget_ceiling(*argument.unsafeGetTensorImpl());
     });
   }
-  if (!look.bad && hook.rule != ScanRule::kLifts) {
+  if (!look.bad && wrapper.rule != ScanRule::kLifts) {
     const Timed<2> timed(Part::kInputs);
-    look_at_inputs(hook, call, numel, look);
+    look_at_inputs(wrapper, call, numel, look);
   }
   if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
-    each_output(hook, call, result, [&](const at::Tensor& output, int) {
+    each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
       const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
       look.bad |= sight_of(impl) == Sight::kWatched && !is_finite(impl);
     });
   }
-  if (hook.has_scalars && is_left_out(hook) && !look.bad)
-    look.suspect |= has_nonfinite_number(hook, call);
-  look.suspect |= hook.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
+  if (wrapper.has_scalars && is_left_out(wrapper) && !look.bad)
+    look.suspect |= has_nonfinite_number(wrapper, call);
+  look.suspect |= wrapper.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
                        0)) {
     const Timed<2> timed(Part::kHit);
-    tell_hit(hook, call, result, before, !look.bad && !look.passed_over);
+    tell_hit(wrapper, call, result, before, !look.bad && !look.passed_over);
   }
-  if (__builtin_expect(hook.looks_aside, 0)) {
+  if (__builtin_expect(wrapper.looks_aside, 0)) {
     const Timed<2> timed(Part::kAside);
-    look_aside(hook, call);
+    look_aside(wrapper, call);
   }
 }
 
@@ -363,34 +369,17 @@ void call_returned(Call& call, void* result) {
   try {
     look_at_results(call, result, before.get());
   } catch (const std::exception& error) {
-    disarm(hook_of(call).info.name, error.what());
+    Watcher::get().disarming.disarm(wrapper_of(call).info.name, error.what());
   }
   // Outside: an exception of the program's own making passes through.
-  if (__builtin_expect(this_thread().stop_wanted, 0)) stop(hook_of(call), call, result);
+  if (__builtin_expect(this_thread().stop_wanted, 0)) stop(wrapper_of(call), call, result);
 }
 
 void call_unwound(Call& call) noexcept {
   if (call.inner) return;
   const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
-  tell_raised(hook_of(call), call, before.get());
-}
-
-void Hook::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack) {
-  if (!watching) {
-    original.callBoxed(op, keys, stack);
-    return;
-  }
-  const std::size_t taken = op.schema().arguments().size();
-  const std::size_t given = op.schema().returns().size();
-  BoxedCall call;
-  call.values.assign(stack->end() - static_cast<std::ptrdiff_t>(taken), stack->end());
-  call.enter(this, nullptr);
-  original.callBoxed(op, keys, stack);
-  if (call.active) {
-    call.results.assign(stack->end() - static_cast<std::ptrdiff_t>(given), stack->end());
-  }
-  call.leave(nullptr);
+  tell_raised(wrapper_of(call), call, before.get());
 }
 
 }  // namespace nanscope::torch_adapter

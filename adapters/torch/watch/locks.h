@@ -37,14 +37,12 @@ enum class LockRank : std::uint8_t {
   kFrames,
   kNodes,
   kNewOps,
-  kWarnings,
   kProofs,
   kDisarming,
   kThreads,
 };
-inline constexpr std::array<std::string_view, 10> kLockNames = {
-    "session", "world",    "storages", "frames",    "nodes",
-    "new ops", "warnings", "proofs",   "disarming", "threads"};
+inline constexpr std::array<std::string_view, 9> kLockNames = {
+    "session", "world", "storages", "frames", "nodes", "new ops", "proofs", "disarming", "threads"};
 
 // Lives as long as the process, like what it guards.
 class Lock {
@@ -71,8 +69,11 @@ class Lock {
 // Null while nothing that has this lock was made.
 [[nodiscard]] Lock* lock_of(LockRank rank) noexcept;
 
-// Takes every lock there is, for a fork. Only by the thread that has the judge's lock.
-void take_every_lock();
-void give_every_lock_back() noexcept;
+// The thread that forks has the judge's lock, and gives it here: fork() then takes every other lock
+// and gives it back. Without it (a fork of somebody's C) no lock is taken: the child is not
+// Python's.
+void begin_fork(std::unique_lock<std::mutex> judge);
+[[nodiscard]] bool is_forking() noexcept;
+void end_fork();  // in parent and child; gives the judge's lock back
 
 }  // namespace nanscope::torch_adapter

@@ -2,21 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "adapters/torch/interpose/tensors.h"
-#include "adapters/torch/watch/locks.h"
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
-namespace {
 
-Lock proofs_lock{LockRank::kProofs};
-
-}  // namespace
-
-Proofs proofs;
-
-void check_proof(const Hook& hook, const at::Tensor& output, Extent proved) {
+void Proofs::check(const Wrapper& wrapper, const at::Tensor& output, Extent proved) {
   if (proved.ceiling == kNoCeiling) return;
   const int found = ceiling_of(*output.unsafeGetTensorImpl());
   bool holds = found <= proved.ceiling;
@@ -27,14 +20,19 @@ void check_proof(const Hook& hook, const at::Tensor& output, Extent proved) {
             (proved.sign != Sign::kNotNegative || *seen.min >= 0) &&
             (proved.sign != Sign::kNotPositive || *seen.max <= 0);
   }
-  const std::lock_guard guard(proofs_lock);
+  const std::lock_guard guard(lock_);
   if (holds) {
-    ++proofs.held;
+    ++held_;
   } else {
-    proofs.broken.push_back(hook.info.name + ": 2^" + std::to_string(found) + " above 2^" +
-                            std::to_string(proved.ceiling) + ", sign " +
-                            std::to_string(static_cast<int>(proved.sign)));
+    broken_.push_back(wrapper.info.name + ": 2^" + std::to_string(found) + " above 2^" +
+                      std::to_string(proved.ceiling) + ", sign " +
+                      std::to_string(static_cast<int>(proved.sign)));
   }
+}
+
+std::pair<std::uint64_t, std::vector<std::string>> Proofs::results() const {
+  const std::lock_guard guard(lock_);
+  return {held_, broken_};
 }
 
 }  // namespace nanscope::torch_adapter

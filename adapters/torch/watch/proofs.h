@@ -5,19 +5,28 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "adapters/torch/interpose/hook.h"
+#include "adapters/torch/interpose/wrapper.h"
+#include "adapters/torch/watch/locks.h"
 #include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {
 
-struct Proofs {
+class Proofs {
+ public:
+  // Whether they are checked; read on every op.
   bool checked = false;
-  std::uint64_t held = 0;
-  std::vector<std::string> broken;
+
+  void check(const Wrapper& wrapper, const at::Tensor& output, Extent proved);
+  // How many held, and those that did not.
+  [[nodiscard]] std::pair<std::uint64_t, std::vector<std::string>> results() const;
+
+ private:
+  mutable Lock lock_{LockRank::kProofs};
+  std::uint64_t held_ = 0;
+  std::vector<std::string> broken_;
 };
-extern Proofs proofs;
-void check_proof(const Hook& hook, const at::Tensor& output, Extent proved);
 
 }  // namespace nanscope::torch_adapter

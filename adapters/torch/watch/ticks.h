@@ -1,6 +1,6 @@
 // Where our own time goes, in ticks of the time-stamp counter: for bench/, off otherwise.
 //
-// While `timing` is 0 a Timed costs one load and a branch that is never taken. Level 1 times
+// While the level is 0 a Timed costs one load and a branch that is never taken. Level 1 times
 // what stands around a call and a moment as a whole; level 2 its parts as well.
 #pragma once
 
@@ -24,19 +24,19 @@ enum class Part : std::uint8_t {
 };
 inline constexpr std::size_t kParts = 9;
 
+// Of all threads together; for one thread at a time.
 struct Ticks {
+  int level = 0;  // 0, 1 or 2
   std::array<std::uint64_t, kParts> spent{};
   std::array<std::uint64_t, kParts> times{};
 };
-
-extern int timing;   // 0, 1 or 2
-extern Ticks ticks;  // of all threads together; for one thread at a time
+extern Ticks ticks;
 
 template <int kLevel = 1>
 class Timed {
  public:
   explicit Timed(Part part) noexcept : part_(part) {
-    if (__builtin_expect(timing >= kLevel, 0)) begin_ = __rdtsc();
+    if (__builtin_expect(ticks.level >= kLevel, 0)) begin_ = __rdtsc();
   }
   ~Timed() {
     if (__builtin_expect(begin_ != 0, 0)) {

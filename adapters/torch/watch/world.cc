@@ -1,9 +1,8 @@
 #include "adapters/torch/watch/world.h"
 
-#include "adapters/torch/hit/facts.h"
+#include <mutex>
+
 #include "adapters/torch/interpose/tensors.h"
-#include "adapters/torch/ops/operands.h"
-#include "adapters/torch/watch/watcher.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -16,12 +15,6 @@ c10::weak_intrusive_ptr<c10::StorageImpl> weakly(StorageId storage) {
       c10::intrusive_ptr<c10::StorageImpl>::unsafe_reclaim_from_nonowning(impl));
 }
 
-constexpr std::size_t kMostAtHand = 64;
-std::vector<at::Tensor>& at_hand() {
-  thread_local std::vector<at::Tensor> tensors;
-  return tensors;
-}
-
 template <class Map, class Expired>
 void keep_small(Map& map, Expired expired) {
   if (map.size() >= kMostHeld) std::erase_if(map, expired);
@@ -29,26 +22,8 @@ void keep_small(Map& map, Expired expired) {
 
 }  // namespace
 
-TensorState TorchWorld::look_at(const at::Tensor& tensor) {
-  const TensorState state = state_of(tensor);
-  keep_at_hand(tensor, state);
-  return state;
-}
-
-void TorchWorld::keep_at_hand(const at::Tensor& tensor, const TensorState& state) {
-  const bool news = state.kinds.any() && !Watcher::get().ledger.knows(state.storage);
-  if (news && at_hand().size() < kMostAtHand) at_hand().push_back(tensor);
-}
-
-void TorchWorld::told() noexcept { at_hand().clear(); }
-
 std::shared_ptr<const EventFacts> TorchWorld::facts_of(const TensorState& state) {
-  for (const at::Tensor& tensor : at_hand()) {
-    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-    if (storage_id(impl) == state.storage && range_of(impl).covers(state.range))
-      return facts_of_outsider(tensor);
-  }
-  return nullptr;
+  return answers_.facts(state);
 }
 
 bool TorchWorld::forget(const at::Tensor& tensor) {
@@ -83,23 +58,23 @@ bool TorchWorld::alive(StorageId storage) {
 }
 
 LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
-  LeafGrad told;
-  told.leaf = tensor_id(leaf);
-  told.name = named_by_storage(leaf);
+  LeafGrad described;
+  described.leaf = tensor_id(leaf);
+  described.name = named_by_storage(leaf);
   const at::Tensor& grad = leaf.grad();
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
-  const auto [entry, added] = leaves_.try_emplace(told.leaf, leaf_of(leaf));
+  const auto [entry, added] = leaves_.try_emplace(described.leaf, leaf_of(leaf));
   if (!added && entry->second.tensor.expired()) entry->second = leaf_of(leaf);
-  told.in_optimizer = entry->second.in_optimizer;
+  described.in_optimizer = entry->second.in_optimizer;
   if (grad.defined()) {
-    told.grad = tensor_id(grad);
-    told.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
-    told.state = state_by_extent(grad);
+    described.grad = tensor_id(grad);
+    described.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
+    described.state = answers_.state(grad);
     keep_small(gradients_, [](const auto& held) { return held.second.expired(); });
-    gradients_.insert_or_assign(told.grad, WeakTensor(grad.getIntrusivePtr()));
+    gradients_.insert_or_assign(described.grad, WeakTensor(grad.getIntrusivePtr()));
   }
-  return told;
+  return described;
 }
 
 void TorchWorld::tidy() {
@@ -146,13 +121,13 @@ at::Tensor TorchWorld::living(TensorId leaf) {
 std::optional<LeafGrad> TorchWorld::peek(TensorId leaf) {
   const at::Tensor tensor = living(leaf);
   if (!tensor.defined()) return std::nullopt;
-  LeafGrad told;
-  told.leaf = leaf;
+  LeafGrad described;
+  described.leaf = leaf;
   if (const at::Tensor& grad = tensor.grad(); grad.defined()) {
-    told.grad = tensor_id(grad);
-    told.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
+    described.grad = tensor_id(grad);
+    described.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
   }
-  return told;
+  return described;
 }
 
 std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {

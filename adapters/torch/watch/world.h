@@ -24,13 +24,14 @@ class TorchWorld final : public World {
   std::vector<Replaced> replaced_leaves() override;
   std::shared_ptr<const EventFacts> facts_of(const TensorState& state) override;
 
-  // The state of a tensor that the judge is about to be told of. A bad one that no op made is kept
-  // at hand on this thread for `facts_of`, until `told`.
-  [[nodiscard]] static TensorState look_at(const at::Tensor& tensor);
-  static void keep_at_hand(const at::Tensor& tensor, const TensorState& state);
-  static void told() noexcept;
+  // What the world asks of those who know more of tensors than it does; given once, at the start.
+  struct Answers {
+    TensorState (*state)(const at::Tensor& gradient) = nullptr;
+    std::shared_ptr<const EventFacts> (*facts)(const TensorState& state) = nullptr;
+  };
+  void ask(const Answers& answers) { answers_ = answers; }
 
-  // Tells of a leaf and its gradient; both are held weakly from now on.
+  // A leaf and its gradient; both are held weakly from now on.
   [[nodiscard]] LeafGrad describe(const at::Tensor& leaf);
   void in_optimizer(const at::Tensor& leaf);
 
@@ -71,6 +72,7 @@ class TorchWorld final : public World {
   std::unordered_map<TensorId, Leaf> leaves_;
   HeldTensors gradients_;
   std::size_t tidy_at_ = 1024;  // gradients held
+  Answers answers_;
 };
 
 }  // namespace nanscope::torch_adapter

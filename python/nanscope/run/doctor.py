@@ -64,5 +64,5 @@ def _load() -> str | None:
 def _load_counts() -> str:
     from nanscope import _torch
 
-    typed, boxed, others = _torch.install()
-    return f"{typed + boxed:,} kernels of torch, {others} of other libraries, on the CPU"
+    kernels, others = _torch.install()
+    return f"{kernels:,} kernels of torch, {others} of other libraries, on the CPU"

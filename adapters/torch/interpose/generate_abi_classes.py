@@ -1,10 +1,10 @@
-"""Writes rows.inc: one row for every ABI class of signature that an ATen op has.
+"""Writes abi_classes.inc: one line for every ABI class of signature that an ATen op has.
 
-    generate_rows.py <torch include folder> <rows.inc>
+    generate_abi_classes.py <torch include folder> <abi_classes.inc>
 
 The class of a signature is read again at run time from the type the dispatcher keeps
 for each op (signature.cc); this list only decides which trampolines are compiled. An op
-whose class has no row is watched through the boxed wrapper.
+whose class is not in it is watched through the boxed wrapper.
 """
 
 import pathlib
@@ -61,7 +61,7 @@ def return_class(text):
     return "S" if "Tensor" in text else None
 
 
-def rows_of(schema):
+def abi_classes_of(schema):
     """The int form and the SymInt form of one signature."""
     cut = schema.index(" (")
     returned = return_class(schema[:cut].strip())
@@ -81,13 +81,13 @@ def rows_of(schema):
 
 
 def main(include, out):
-    rows = set()
+    found = set()
     for header in sorted(pathlib.Path(include, "ATen", "ops").glob("*_ops.h")):
         for schema in SCHEMA.findall(header.read_text()):
-            rows.update(rows_of(schema))
+            found.update(abi_classes_of(schema))
     lines = [
-        f'ROW("{returned}:{"".join(classes)}", {", ".join((returned, *classes))})\n'
-        for returned, classes in sorted(rows)
+        f'ABI_CLASS("{returned}:{"".join(classes)}", {", ".join((returned, *classes))})\n'
+        for returned, classes in sorted(found)
     ]
     # Extra classes of ops that give a number to the host: item() and its kin.
     pathlib.Path(out).write_text("".join(lines))

@@ -1,4 +1,4 @@
-// A hook: our wrapper over one kernel of one op, with all that is known of the op.
+// A wrapper: our code in front of one kernel of one op, with all that is known of the op.
 //
 // Made once at installation and never freed: a thread may be inside.
 #pragma once
@@ -40,7 +40,7 @@ using CeilingRule = int (*)(const Operands&);  // Note [Rule M]
 using SignRule = Sign (*)(const Operands&);
 
 // What every call reads comes first, in two lines of cache: large kernels leave none of it there.
-struct alignas(128) Hook final : c10::OperatorKernel {
+struct alignas(128) Wrapper final : c10::OperatorKernel {
   FormerKernel former{};  // at a fixed offset, read by the trampolines
   ResultShape shape = ResultShape::kNone;
   ScanRule rule = ScanRule::kScan;
@@ -67,22 +67,10 @@ struct alignas(128) Hook final : c10::OperatorKernel {
   std::optional<c10::OperatorHandle> handle;
   OpFlags flags = OpFlags::kPlain;  // of the op; healthy calls read the members above
 
-  Hook(std::string name, const c10::KernelFunction& kernel)
+  Wrapper(std::string name, const c10::KernelFunction& kernel)
       : info{std::move(name), {}}, original(kernel) {}
   // The boxed wrapper: ops of other libraries and the few without a trampoline.
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack);
 };
-
-struct Installed {
-  int typed = 0;
-  int boxed = 0;
-  int other_libraries = 0;
-};
-
-// Puts a wrapper in front of every kernel worth watching. Once per process; never undone.
-Installed install_hooks();
-// Wraps what other libraries registered since. At a quiet moment: a step boundary.
-int sweep_new_ops();
-[[nodiscard]] bool has_new_ops() noexcept;
 
 }  // namespace nanscope::torch_adapter

@@ -1,0 +1,219 @@
+#include "adapters/torch/binding/observers.h"
+
+#include "adapters/torch/binding/adapter.h"
+#include "adapters/torch/binding/python_sentinel.h"
+#include "adapters/torch/interpose/install.h"
+#include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/program/forewarn.h"
+#include "adapters/torch/watch/threads.h"
+#include "adapters/torch/watch/watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+using Role = Sentinel::Role;
+
+Moments& moments() { return Adapter::get().moments; }
+Sentinel& sentinel() { return Adapter::get().sentinel; }
+
+nb::object call_engine(Backward& backward) {
+  backward.timed.reset();
+  return call(Adapter::get().originals.engine, backward.args, backward.kwargs);
+}
+
+// A quiet moment: ops that came since are wrapped, and the steps that were asked for may be done.
+void between_steps() {
+  Watcher& watcher = Watcher::get();
+  if (watcher.new_ops.any()) sweep(watcher.new_ops);
+  watcher.stopping.stop_after_steps(watcher.judge.current_step());
+}
+
+class ExactObserver : public Observer {
+ public:
+  [[nodiscard]] bool is_on() const override { return true; }
+
+  nb::object run_backward(Backward& backward) override {
+    const Tensors& roots = backward.roots;
+    const Judge::RootId root = guarded([&] {
+      if (backward.accumulates) watch_headroom(roots);
+      return moments().backward_begins(roots);
+    });
+    judged(Moment::kBackwardBegins, roots);
+    nb::object result;
+    try {
+      result = call_engine(backward);
+    } catch (nb::python_error& error) {
+      guarded([&] { moments().backward_raised(root, words_of(error)); });
+      throw;
+    }
+    guarded([&] {
+      const Timed timed(Part::kMoment);
+      if (backward.accumulates) {
+        moments().backward_ended(root, roots);
+      } else {
+        moments().grad_ended(root, result.is_none() ? Tensors{} : tensors_in(result));
+      }
+      between_steps();
+    });
+    judged(Moment::kBackwardEnds);
+    return result;
+  }
+
+  void step_begins(nb::handle optimizer) override {
+    const Tensors parameters = parameters_of(optimizer);
+    {
+      const Timed<2> timed(Part::kHistory);
+      Watcher& watcher = Watcher::get();
+      watch_growth(watcher.history.step_seen(parameters, learning_rate_of(optimizer),
+                                             watcher.judge.current_step()));
+    }
+    guarded([&] { moments().step_begins(parameters, skips(optimizer)); });
+    judged(Moment::kStepBegins);
+  }
+
+  void step_ended(nb::handle optimizer) override {
+    guarded([&] {
+      moments().step_ended(Watcher::get().ledger.empty() ? NamedTensors{}
+                                                         : suspects_in_state(optimizer));
+      between_steps();
+    });
+    judged(Moment::kStepEnds);
+  }
+
+  void gradients_dropped(nb::handle optimizer) override {
+    if (!Watcher::get().judge.awaits_gradients()) return;
+    guarded([&] { moments().gradients_dropped(parameters_of(optimizer)); });
+  }
+
+  void printed(const at::Tensor& tensor) override {
+    guarded([&] { moments().host_read(tensor, false); });
+  }
+  void host_read(const at::Tensor& tensor) override {
+    guarded([&] { moments().host_read(tensor, true); });
+  }
+  void lent(const at::Tensor& tensor) override {
+    host_read(tensor);
+    if (!this_thread().busy) Watcher::get().storages.lend(tensor);
+  }
+  void address_given(const at::Tensor& tensor) override {
+    if (!this_thread().busy) Watcher::get().storages.address_given(tensor);
+  }
+  void handed_over(const at::Tensor& tensor) override {
+    guarded([&] { moments().handed_over(tensor); });
+  }
+
+ protected:
+  // The judge has seen this moment.
+  virtual void judged(Moment moment, const Tensors& roots = {}) {
+    (void)moment;
+    (void)roots;
+  }
+};
+
+class ReplayingObserver final : public ExactObserver {
+ public:
+  void scaler_updates(const at::Tensor&) override { judged(Moment::kScalerUpdates); }
+
+ protected:
+  // Does not return from the last moment of the replay.
+  void judged(Moment moment, const Tensors& roots = {}) override {
+    if (sentinel().replay_moment(moment, roots)) Adapter::get().questions.on_replayed();
+  }
+};
+
+// Who judges where ops are watched.
+ExactObserver& judging() {
+  static ExactObserver exact;
+  static ReplayingObserver replaying;
+  return sentinel().role() == Role::kReplays ? replaying : exact;
+}
+
+// Looks first; where ops are watched after that, the judging one goes on.
+class LookingObserver final : public Observer {
+ public:
+  [[nodiscard]] bool is_on() const override { return true; }
+
+  nb::object run_backward(Backward& backward) override {
+    answer(sentinel().look_at_backward_begin(backward.roots));
+    if (watching) return judging().run_backward(backward);
+    nb::object result = call_engine(backward);
+    const Timed timed(Part::kMoment);
+    const Alarm alarm = sentinel().look_at_backward_end(backward.accumulates);
+    answer(alarm);
+    if (still_looks() && sentinel().steps_by_hand() && alarm.empty()) snapshot_if_due();
+    return result;
+  }
+
+  void step_begins(nb::handle optimizer) override {
+    const Tensors parameters = parameters_of(optimizer);
+    answer(sentinel().look_at_step_begin(parameters, skips(optimizer)));
+    if (watching) return judging().step_begins(optimizer);
+    Watcher& watcher = Watcher::get();
+    watcher.history.step_counted(
+        parameters, [&] { return learning_rate_of(optimizer); }, watcher.judge.current_step());
+  }
+
+  void step_ended(nb::handle optimizer) override {
+    const Alarm alarm = look_at_written(optimizer);
+    answer(alarm);
+    if (watching) return judging().step_ended(optimizer);
+    sentinel().step_looked_at();
+    if (alarm.empty()) snapshot_if_due();
+    if (still_looks())
+      guarded([] { Watcher::get().stopping.stop_after_steps(sentinel().counts().steps); });
+  }
+
+  void gradients_dropped(nb::handle optimizer) override {
+    sentinel().look_at_dropped_gradients();
+    if (watching) judging().gradients_dropped(optimizer);
+  }
+  void scaler_updates(const at::Tensor& scale) override {
+    answer(sentinel().look_at_scaler(scale));
+  }
+  void value_registered(const at::Tensor& value, Target target) override {
+    Observer::value_registered(value, target);
+    sentinel().buffer_made(value);
+  }
+
+  // In a program that trains, printing is no harm.
+  void printed(const at::Tensor& tensor) override {
+    if (watching) judging().printed(tensor);
+    if (sentinel().counts().backwards == 0) sentinel().look_at_read(tensor);
+  }
+  void host_read(const at::Tensor& tensor) override {
+    sentinel().look_at_read(tensor);
+    if (watching) judging().host_read(tensor);
+  }
+  void number_read(const at::Tensor& tensor) override { sentinel().look_at_read(tensor); }
+  void lent(const at::Tensor& tensor) override {
+    sentinel().look_at_read(tensor);
+    if (watching) judging().lent(tensor);
+  }
+  void address_given(const at::Tensor& tensor) override {
+    if (watching) judging().address_given(tensor);
+  }
+  void handed_over(const at::Tensor& tensor) override {
+    if (watching) judging().handed_over(tensor);
+  }
+
+ private:
+  // The answer to an alarm, or a snapshot that was woken, may have ended the looks.
+  static bool still_looks() { return sentinel().role() == Role::kLooks; }
+};
+
+}  // namespace
+
+nb::object Observer::run_backward(Backward& backward) { return call_engine(backward); }
+
+void Observer::value_registered(const at::Tensor& value, Target target) {
+  guarded([&] { moments().value_registered(value, target); });
+}
+
+Observer& observer() {
+  static Observer nobody;
+  static LookingObserver looking;
+  if (__builtin_expect(sentinel().role() == Role::kLooks, 0)) return looking;
+  return watching ? judging() : nobody;
+}
+
+}  // namespace nanscope::torch_adapter

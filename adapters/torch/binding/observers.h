@@ -1,0 +1,66 @@
+// Who looks at the moments of a program: one observer per mode, behind one interface.
+//
+// Note [Three modes]
+// The same hooks of torch are in place in every mode; what they do is the observer's affair.
+//
+//   exact      Every kernel has a wrapper, and every op is judged when it returns. The moments tell
+//              the judge what no kernel shows: that a backward begins and ends, an optimizer steps,
+//              Python reads a value. `nanscope run` and a `watch()` block.
+//   looking    No op is watched. At each moment the sentinel scans what is there, and counts
+//              (Note [Sentinel]). `--mode sentinel`.
+//   replaying  A snapshot that was woken: the exact watch, which also counts the moments as the run
+//              did and ends at that of the alarm.
+//
+// `watching` says whether ops are judged, and is read by the wrappers themselves; a fault of our
+// own clears it at any time. The sentinel's role says the rest. An alarm may change both while it
+// is answered (the exact watch takes over in the middle of a moment): so the looking observer goes
+// on as the judging one where ops are watched when the answer is there.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+
+#include "adapters/torch/binding/python_objects.h"
+#include "adapters/torch/sentinel/sentinel.h"
+#include "adapters/torch/watch/ticks.h"
+
+namespace nanscope::torch_adapter {
+
+// A call of the engine that is about to be made.
+struct Backward {
+  const nb::args& args;
+  const nb::kwargs& kwargs;
+  Tensors roots;
+  bool accumulates = false;
+  std::optional<Timed<>> timed = std::nullopt;  // until the engine runs
+};
+
+// With the GIL held. This one stands for no mode: nothing is watched.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  [[nodiscard]] virtual bool is_on() const { return false; }
+
+  virtual nb::object run_backward(Backward& backward);
+  virtual void step_begins(nb::handle optimizer) { (void)optimizer; }
+  virtual void step_ended(nb::handle optimizer) { (void)optimizer; }
+  virtual void gradients_dropped(nb::handle optimizer) { (void)optimizer; }
+  virtual void scaler_updates(const at::Tensor& scale) { (void)scale; }
+
+  // A module got this parameter or buffer: remembered in every mode.
+  virtual void value_registered(const at::Tensor& value, Target target);
+  virtual void printed(const at::Tensor& tensor) { (void)tensor; }
+  virtual void host_read(const at::Tensor& tensor) { (void)tensor; }
+  // One number was read, by an op that the wrappers see.
+  virtual void number_read(const at::Tensor& tensor) { (void)tensor; }
+  // NumPy got an array over its memory.
+  virtual void lent(const at::Tensor& tensor) { (void)tensor; }
+  virtual void address_given(const at::Tensor& tensor) { (void)tensor; }
+  virtual void handed_over(const at::Tensor& tensor) { (void)tensor; }
+};
+
+// The one of the mode that the process is in now.
+[[nodiscard]] Observer& observer();
+
+}  // namespace nanscope::torch_adapter

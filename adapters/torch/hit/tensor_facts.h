@@ -1,0 +1,27 @@
+// How single tensors are described in the facts of an event.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/torch/interpose/tensors.h"
+#include "origin/event_facts.h"
+
+namespace nanscope::torch_adapter {
+
+using Facts = EventFacts;
+
+// Type, shape and statistics of the tensor, whose values are in `view`.
+[[nodiscard]] TensorFacts describe(const at::Tensor& tensor, const OwnedView& view);
+// Adds its values at these elements of the output, if it has an element for each.
+void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements);
+// What a node saved, with its values at the failing elements where they are `aligned` with it.
+[[nodiscard]] TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
+                                         const Finding& finding, bool aligned);
+// The element of a broadcast operand that feeds `index` of the output; nothing if it does not.
+[[nodiscard]] std::optional<Index> feeding(const Index& index,
+                                           const std::vector<std::int64_t>& sizes);
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,25 @@
+#include "adapters/torch/interpose/wrapper.h"
+
+#include "adapters/torch/interpose/boxed_call.h"
+
+namespace nanscope::torch_adapter {
+
+void Wrapper::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                         c10::Stack* stack) {
+  if (!watching) {
+    original.callBoxed(op, keys, stack);
+    return;
+  }
+  const std::size_t taken = op.schema().arguments().size();
+  const std::size_t given = op.schema().returns().size();
+  BoxedCall call;
+  call.values.assign(stack->end() - static_cast<std::ptrdiff_t>(taken), stack->end());
+  call.enter(this, nullptr);
+  original.callBoxed(op, keys, stack);
+  if (call.active) {
+    call.results.assign(stack->end() - static_cast<std::ptrdiff_t>(given), stack->end());
+  }
+  call.leave(nullptr);
+}
+
+}  // namespace nanscope::torch_adapter

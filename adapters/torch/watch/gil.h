@@ -1,0 +1,34 @@
+// Giving the GIL up and taking it, for a scope.
+#pragma once
+
+#include <Python.h>
+
+namespace nanscope::torch_adapter {
+
+// Gives the GIL up, if this thread has it: the judge's lock is never waited for with the GIL held
+// (Note [Order of locks]).
+class WithoutGil {
+ public:
+  WithoutGil() {
+    if (PyGILState_Check() == 1) state_ = PyEval_SaveThread();
+  }
+  ~WithoutGil() {
+    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  }
+  WithoutGil(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_ = nullptr;
+};
+
+class WithGil {
+ public:
+  WithGil() : state_(PyGILState_Ensure()) {}
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,33 @@
+#include "adapters/torch/watch/places.h"
+
+#include "adapters/torch/program/frames.h"
+#include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/watcher.h"
+
+namespace nanscope::torch_adapter {
+
+Place current_place() {
+  Place place;
+  place.step = Watcher::get().judge.current_step();
+  const StackId here = current_stack();
+  const StackInfo info = info_of(here);
+  const NodeInfo node = current_node();
+  place.stack = here;
+  place.line = info.line;
+  place.in_scaler = info.in_scaler;
+  place.printing = info.printing;
+  place.phase = info.optimizer ? Phase::kOptimizer : Phase::kForward;
+  if (node.running && !info.recomputes) {
+    place.phase = Phase::kBackward;
+    place.node = node.name;
+    place.call_stack = here;
+    // User code that the engine calls (autograd.Function, hooks) is its own site.
+    if (!info.inside_backward && node.forward != 0) {
+      place.stack = node.forward;
+      place.line = info_of(node.forward).line;
+    }
+  }
+  return place;
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,66 @@
+#include "adapters/torch/watch/threads.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+
+namespace nanscope::torch_adapter {
+namespace {
+
+void add(Counters& to, const Counters& from) {
+  to.ops += from.ops;
+  to.bytes += from.bytes;
+  for (std::size_t i = 0; i < std::size(to.unseen); ++i) to.unseen[i] += from.unseen[i];
+}
+
+}  // namespace
+
+__thread ThreadWatch* current_thread = nullptr;
+
+Threads& Threads::get() noexcept {
+  static auto& threads = *new Threads;
+  return threads;
+}
+
+ThreadWatch& begin_thread() { return Threads::get().begin(); }
+
+// Not the destructor of a thread_local: ops that run in others of these would find it gone.
+Threads::Threads() {
+  pthread_key_create(&at_end_, [](void* thread) { get().end(static_cast<ThreadWatch*>(thread)); });
+}
+
+ThreadWatch& Threads::begin() {
+  auto* thread = new ThreadWatch;
+  pthread_setspecific(at_end_, thread);
+  current_thread = thread;
+  const std::lock_guard guard(lock_);
+  threads_.push_back(thread);
+  return *thread;
+}
+
+void Threads::end(ThreadWatch* thread) {
+  current_thread = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    add(of_ended_, thread->counters);
+    std::erase(threads_, thread);
+  }
+  delete thread;
+}
+
+Counters Threads::counters() const {
+  const std::lock_guard guard(lock_);
+  Counters sum = of_ended_;
+  for (const ThreadWatch* thread : threads_) add(sum, thread->counters);
+  return sum;
+}
+
+void Threads::begin_anew() {
+  threads_ = {&this_thread()};
+  of_ended_ = {};
+  this_thread().counters = {};
+}
+
+}  // namespace nanscope::torch_adapter

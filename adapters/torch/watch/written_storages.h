@@ -1,0 +1,111 @@
+// The storages that watched ops wrote, and what is known of the numbers in each.
+//
+// A hint: what is not marked is looked at. Asked and marked on every op, on any thread and without
+// a lock; what is rare (memory taken and not written, addresses given away) is under one.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+#include "adapters/torch/watch/locks.h"
+#include "origin/records.h"
+#include "scan/ceiling.h"
+
+namespace nanscope::torch_adapter {
+
+class WrittenStorages {
+ public:
+  // A watched op wrote it. With it goes what is known of all its numbers, read as this type.
+  void mark_made(const c10::StorageImpl* storage, c10::ScalarType type, Extent extent) noexcept {
+    if (!has_extent(type)) extent = {};
+    made_[slot_of(storage)].store(Made(storage, type, extent).word, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_made(const c10::StorageImpl* storage) const noexcept {
+    return made_at(storage).is(storage) && !is_lent(storage);
+  }
+  // NumPy has an array of it: nothing is known of it from one op to the next, as long as it lives.
+  [[nodiscard]] bool is_lent(const c10::StorageImpl* storage) const noexcept {
+    return made_at(storage).word == Made::lent(storage).word;
+  }
+  void lend(const at::Tensor& tensor);
+  [[nodiscard]] Extent extent_of(const c10::StorageImpl* storage,
+                                 c10::ScalarType type) const noexcept {
+    const Made made = made_at(storage);
+    return has_extent(type) && is_made(storage) && made.is(type) ? made.extent() : Extent{};
+  }
+
+  void unmark_made(const c10::StorageImpl* storage) noexcept {
+    if (is_made(storage)) made_[slot_of(storage)].store(0, std::memory_order_relaxed);
+  }
+
+  // Storages may have been written, freed and taken again while nobody watched.
+  void forget();
+
+  // Memory that the program itself took without writing it, by storage.
+  void note_allocation(const OpInfo* op, const at::Tensor& tensor, Place place);
+  [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);
+  // Somebody who is not watched may write it from now on: NumPy, a collective.
+  void others_may_write(const at::Tensor& tensor);
+  // Its address is in other hands. What was computed stays known as such, though it may change.
+  void address_given(const at::Tensor& tensor);
+  // A watched op wrote it last, and it was finite then.
+  [[nodiscard]] bool was_finite(const at::Tensor& tensor);
+
+ private:
+  static constexpr std::size_t kSlots = 1 << 16;
+  static std::size_t slot_of(const c10::StorageImpl* storage) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(storage) * 0x9E3779B97F4A7C15ull) >> 48;
+  }
+  // One word, so that no thread sees the storage of one entry with the ceiling of another.
+  struct Made {
+    std::uint64_t word;
+    explicit Made(std::uint64_t kept) noexcept : word(kept) {}
+    Made(const c10::StorageImpl* storage, c10::ScalarType type, Extent extent) noexcept
+        : word(reinterpret_cast<std::uint64_t>(storage) << 16 |
+               static_cast<std::uint64_t>(extent.sign) << 14 | code_of(type) << 12 |
+               static_cast<std::uint64_t>(std::max(extent.ceiling, kAllZero) - kAllZero)) {}
+    static Made lent(const c10::StorageImpl* storage) noexcept {
+      return Made(reinterpret_cast<std::uint64_t>(storage) << 16 |
+                  0xffff);  // no ceiling is so high
+    }
+    [[nodiscard]] bool is(const c10::StorageImpl* storage) const noexcept {
+      return word >> 16 == reinterpret_cast<std::uint64_t>(storage);
+    }
+    [[nodiscard]] bool is(c10::ScalarType type) const noexcept {
+      return (word >> 12 & 3) == code_of(type);
+    }
+    [[nodiscard]] Extent extent() const noexcept {
+      return {static_cast<int>(word & 0xfff) + kAllZero, static_cast<Sign>(word >> 14 & 3)};
+    }
+    static std::uint64_t code_of(c10::ScalarType type) noexcept {
+      return type == at::kFloat ? 0 : type == at::kDouble ? 1 : type == at::kHalf ? 2 : 3;
+    }
+  };
+  static bool has_extent(c10::ScalarType type) noexcept {
+    return type == at::kFloat || type == at::kDouble || type == at::kHalf || type == at::kBFloat16;
+  }
+  [[nodiscard]] Made made_at(const c10::StorageImpl* storage) const noexcept {
+    return Made(made_[slot_of(storage)].load(std::memory_order_relaxed));
+  }
+  struct Allocation {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    OpRecord::Read::Allocation made_by;
+  };
+
+  std::atomic<std::uint64_t> made_[kSlots] = {};
+  Lock allocations_lock_{LockRank::kStorages};
+  static constexpr std::size_t kFirstSweep = 4096;
+  static constexpr std::size_t kMostGivenAway = 256;
+  std::size_t sweep_at_ = kFirstSweep;  // so that what is alive bounds it
+  std::unordered_map<StorageId, Allocation> allocations_;
+  // Computed, then given away by address; the oldest is forgotten.
+  std::deque<c10::weak_intrusive_ptr<c10::StorageImpl>> given_away_;
+};
+
+}  // namespace nanscope::torch_adapter
