@@ -25,8 +25,9 @@ demo: build ## a small VAE trains until a realistic bug bites; nanscope says whe
 	@scripts/demo.sh
 
 unit: setup ## the unit tests beside the code (GTEST_ARGS="--gtest_filter=Ledger*")
-	@scripts/build.sh nanscope_tests nanscope-reader
+	@scripts/build.sh nanscope_tests nanscope_adapter_tests nanscope-reader
 	build/nanscope_tests $(GTEST_ARGS)
+	build/nanscope_adapter_tests $(GTEST_ARGS)
 
 test: unit ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
 	@scripts/setup_packages.sh
