@@ -37,8 +37,9 @@ test-slow: build ## the tests that take minutes: every op, whole builds, other p
 	@scripts/setup_packages.sh
 	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
 
-test-release: build ## every program of tests/cases and tests/innocent once more, in mode sentinel
+test-release: build ## before a release: every program in mode sentinel, fuzzing for minutes, ...
 	$(python) -m pytest -n 2 --dist worksteal -m release $(PYTEST_ARGS)
+	@scripts/fuzz.sh 300
 
 bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
 	@scripts/build.sh scan_bench
