@@ -21,8 +21,8 @@ def out_of_date() -> str | None:
 
 
 def pytest_configure() -> None:
-    # A shell starts a background job with SIGINT ignored, and every program under test would inherit
-    # that: `raise KeyboardInterrupt` would end it in another way, and an interrupt would not.
+    # A shell starts a background job with SIGINT ignored, which every program under test would
+    # inherit: `raise KeyboardInterrupt` would end it in another way, and an interrupt would not.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
