@@ -4,10 +4,12 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow test-release bench bench-long lint sanitize sanitize-threads fuzz clean
+.PHONY: help setup build demo unit test test-slow test-release bench bench-long lint sanitize \
+	sanitize-threads fuzz clean
 
 python := .venv/bin/python
 PYTEST_ARGS ?=
+GTEST_ARGS ?= --gtest_brief=1
 FUZZ_SECONDS ?= 60
 
 help: ## print this
@@ -22,19 +24,25 @@ build: setup ## build into build/, install into .venv: .venv/bin/nanscope is the
 demo: build ## a small VAE trains until a realistic bug bites; nanscope says where and why
 	@scripts/demo.sh
 
-test: build ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
+unit: setup ## the unit tests beside the code (GTEST_ARGS="--gtest_filter=Ledger*")
+	@scripts/build.sh nanscope_tests nanscope_adapter_tests nanscope-reader
+	build/nanscope_tests $(GTEST_ARGS)
+	build/nanscope_adapter_tests $(GTEST_ARGS)
+
+test: unit ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
 	@scripts/setup_packages.sh
-	build/nanscope_tests --gtest_brief=1
 	$(python) -m pytest -n 2 --dist worksteal -m "not slow and not release" $(PYTEST_ARGS)
 
 test-slow: build ## the tests that take minutes: every op, whole builds, other packages
 	@scripts/setup_packages.sh
 	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
 
-test-release: build ## every program of tests/cases and tests/innocent once more, in mode sentinel
+test-release: build ## before a release: every program in mode sentinel, fuzzing for minutes, ...
 	$(python) -m pytest -n 2 --dist worksteal -m release $(PYTEST_ARGS)
+	@scripts/fuzz.sh 300
 
-bench: build ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
+bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
+	@scripts/build.sh scan_bench
 	@scripts/setup_packages.sh
 	@mkdir -p build/bench
 	build/scan_bench | tee build/bench/scan.txt

@@ -1,4 +1,5 @@
-# nanscope_tests: every *_test.cc beside the code. nanscope_thread_tests: every *_threads_test.cc. scan_bench: every bench/*_bench.cc.
+# nanscope_tests: every *_test.cc beside the core. nanscope_thread_tests: every *_threads_test.cc.
+# nanscope_adapter_tests: every *_test.cc beside the adapter. scan_bench: every bench/*_bench.cc.
 find_debian_package(GTest libgmock-dev)
 find_debian_package(benchmark libbenchmark-dev)
 enable_testing()
@@ -28,6 +29,23 @@ if(thread_tests)
   target_include_directories(nanscope_thread_tests PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_compile_options(nanscope_thread_tests PRIVATE ${warnings})
   target_link_libraries(nanscope_thread_tests PRIVATE GTest::gtest_main)
+endif()
+
+# The adapter's functions are hidden in its module; a program of the same objects can call them. It embeds
+# Python only as far as torch's libraries ask for its symbols.
+file(GLOB_RECURSE adapter_test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/adapters/*_test.cc")
+if(adapter_test_sources AND TARGET _torch)
+  find_package(Python COMPONENTS Interpreter Development.Module Development.Embed QUIET)
+  if(NOT TARGET Python::Python)
+    refuse("The adapter's unit tests need libpython3.11: apt-get install libpython3.11-dev")
+  endif()
+  add_executable(nanscope_adapter_tests ${adapter_test_sources} $<TARGET_OBJECTS:_torch>)
+  target_compile_options(nanscope_adapter_tests PRIVATE ${warnings})
+  target_include_directories(nanscope_adapter_tests PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(nanscope_adapter_tests PRIVATE
+    nanscope_core nanscope_torch nanscope_fmt nanobind-static Python::Python GTest::gmock GTest::gtest_main)
+  set_target_properties(nanscope_adapter_tests PROPERTIES BUILD_RPATH "${torch_dir}/lib")
+  add_test(NAME nanscope_adapter_tests COMMAND nanscope_adapter_tests)
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*_bench.cc")

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Builds into build/ and installs the package into .venv, as `pip install .` would elsewhere.
+# build.sh [TARGET...]: builds the package into build/ and installs it into .venv, as `pip install .` would
+# elsewhere. Targets of CMake that a caller needs besides (unit tests, the benchmark) are built with it.
 #
 # CMake comes first, for its clear messages; pip then packs the same build tree, which takes two
 # seconds and is left out when nothing that is installed has changed.
@@ -11,7 +12,7 @@ exec 9>build/.build.lock
 flock 9
 
 [ -e build/build.ninja ] || cmake --preset dev
-cmake --build build
+cmake --build build --target nanscope_package "$@"
 
 # Folders are compared too: a file that was removed is noticed by its folder's time.
 changed=$(find build/*.so python adapters/torch/ops/composites.py pyproject.toml CMakeLists.txt docs/causes \

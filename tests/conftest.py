@@ -1,6 +1,7 @@
 """The tests run the installed package; here it is made sure that it is the one in this tree."""
 
 import filecmp
+import signal
 import sysconfig
 from pathlib import Path
 
@@ -19,6 +20,13 @@ def out_of_date() -> str | None:
         if not copy.exists() or not filecmp.cmp(source, copy, shallow=False):
             return str(source.relative_to(ROOT))
     return None
+
+
+def pytest_configure() -> None:
+    # A shell starts a background job with SIGINT ignored, which every program under test would
+    # inherit: `raise KeyboardInterrupt` would end it in another way, and an interrupt would not.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

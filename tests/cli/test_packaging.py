@@ -116,8 +116,14 @@ def check_installed(environment: Environment, elsewhere: Path) -> None:
     assert not list(package.rglob("*.cc"))
 
 
-@pytest.mark.slow  # two whole builds
-@pytest.mark.parametrize("isolation", [True, False], ids=["isolated", "not-isolated"])
+# Whole builds. Without isolation is how `make build` installs, so that each CI has done it before.
+@pytest.mark.parametrize(
+    "isolation",
+    [
+        pytest.param(True, id="isolated", marks=pytest.mark.slow),
+        pytest.param(False, id="not-isolated", marks=pytest.mark.release),
+    ],
+)
 def test_pip_install_beside_torch(root, tmp_path, isolation):
     environment = Environment(tmp_path / "venv")
     environment.add("torch", "numpy")
