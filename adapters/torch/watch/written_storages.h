@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "adapters/torch/watch/locks.h"
-#include "origin/records.h"
+#include "origin/op_record.h"
 #include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {
