@@ -14,14 +14,14 @@ class Judge::Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  State* operator->() { return judge_.state_.get(); }
+  JudgeState* operator->() { return judge_.state_.get(); }
 
  private:
   Judge& judge_;
   std::lock_guard<std::mutex> lock_;
 };
 
-Judge::Judge(World& world) : state_(std::make_unique<State>(world)) {}
+Judge::Judge(World& world) : state_(std::make_unique<JudgeState>(world)) {}
 
 Judge::~Judge() = default;
 

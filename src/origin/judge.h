@@ -49,10 +49,10 @@
 
 namespace nanscope {
 
+struct JudgeState;  // judge_state.h
+
 class Judge {
  public:
-  struct State;  // judge_state.h; not for callers
-
   explicit Judge(World& world);
   ~Judge();
   // Called under the lock, as soon as the harm is known; `again` when the origin of an earlier
@@ -68,7 +68,7 @@ class Judge {
   void op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts);
 
   // ---- the program
-  using RootId = std::uint64_t;
+  using RootId = nanscope::RootId;
   // `way`: lines of the nearest 64 graph nodes, given only for a healthy root and only for
   // the first 200 of them.
   RootId backward_begins(std::span<const TensorState> roots, const Place& place,
@@ -122,7 +122,7 @@ class Judge {
  private:
   class Session;  // the lock, and what is published when it is given back
   mutable std::mutex lock_;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<JudgeState> state_;
   std::atomic<std::int64_t> step_{0};
   std::atomic<bool> awaits_{false};
 };

@@ -20,9 +20,8 @@ bool same(const std::vector<Delivered>& a, const std::vector<Delivered>& b) {
 
 }  // namespace
 
-Judge::RootId Judge::State::backward_begins(std::span<const TensorState> tensors,
-                                            const Place& place,
-                                            std::span<const std::uint32_t> lines) {
+RootId JudgeState::backward_begins(std::span<const TensorState> tensors, const Place& place,
+                                   std::span<const std::uint32_t> lines) {
   ++backwards;
   host_reads.clear();  // reads alone are no harm in a program that trains
   judge_replaced(place);
@@ -63,7 +62,7 @@ Judge::RootId Judge::State::backward_begins(std::span<const TensorState> tensors
 
 // One call more than the limit may be running. What a backward() that raised left behind goes
 // first, then the oldest.
-void Judge::State::make_room_for_roots() {
+void JudgeState::make_room_for_roots() {
   if (roots.size() <= kMostRoots + 1) return;
   const auto left_behind = std::find_if(roots.begin(), roots.end(), [](const Root& root) {
     return !root.pending() && root.swallowed.empty();
@@ -73,13 +72,13 @@ void Judge::State::make_room_for_roots() {
   roots.erase(victim);
 }
 
-Root* Judge::State::find_root(RootId id) {
+Root* JudgeState::find_root(RootId id) {
   const auto found =
       std::find_if(roots.rbegin(), roots.rend(), [&](const Root& root) { return root.id == id; });
   return found == roots.rend() ? nullptr : &*found;
 }
 
-void Judge::State::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
+void JudgeState::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
   Root* root = find_root(id);
   if (root == nullptr) return;
   root->open = false;
@@ -115,7 +114,7 @@ void Judge::State::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
   forget_done_roots();
 }
 
-void Judge::State::grad_ended(RootId id, std::span<const TensorState> results) {
+void JudgeState::grad_ended(RootId id, std::span<const TensorState> results) {
   Root* root = find_root(id);
   if (root == nullptr) return;
   root->open = false;
@@ -138,7 +137,7 @@ void Judge::State::grad_ended(RootId id, std::span<const TensorState> results) {
 }
 
 // Nobody says whose fault it was: the last bad value it made, and its loss.
-void Judge::State::backward_raised(RootId id, bool about_nan, const std::string& text) {
+void JudgeState::backward_raised(RootId id, bool about_nan, const std::string& text) {
   Root* root = find_root(id);
   if (root == nullptr) return;
   root->open = false;
@@ -155,7 +154,7 @@ void Judge::State::backward_raised(RootId id, bool about_nan, const std::string&
 
 // Began and ended finite: settles what was pending from the same line; until an optimizer has
 // stepped, it is a healthy step too.
-void Judge::State::delivered_well(const Root& root) {
+void JudgeState::delivered_well(const Root& root) {
   settle_dead(root.place.line);
   if (!optimizer_stepped) healthy_step();
 }

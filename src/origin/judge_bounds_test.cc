@@ -40,7 +40,7 @@ TEST(JudgeBounds, AMillionCleanedMasksKeepMemoryFlat) {
 
 TEST(JudgeBounds, StateSizesHoldInABadTrainingRun) {
   FakeWorld world;
-  Judge::State state(world);
+  JudgeState state(world);
   Program p;  // for its tensors and ops
   const OpInfo* log = p.info("log");
   for (std::uint32_t i = 0; i < 20000; ++i) {
@@ -56,11 +56,11 @@ TEST(JudgeBounds, StateSizesHoldInABadTrainingRun) {
     const auto root = state.backward_begins(roots, Program::at(i), {});
     state.grad_ended(root, roots);
   }
-  EXPECT_LE(state.roots.size(), Judge::State::kMostRoots + 1);
-  EXPECT_LE(state.pending_gradients.size(), Judge::State::kMostPendingGradients);
-  EXPECT_LE(state.grad_events.size(), Judge::State::kMostGradEvents);
-  EXPECT_LE(state.decisive_reads.size(), Judge::State::kMostDecisiveReads);
-  EXPECT_LE(state.bad_reads_of_line.size(), Judge::State::kMostLines);
+  EXPECT_LE(state.roots.size(), JudgeState::kMostRoots + 1);
+  EXPECT_LE(state.pending_gradients.size(), JudgeState::kMostPendingGradients);
+  EXPECT_LE(state.grad_events.size(), JudgeState::kMostGradEvents);
+  EXPECT_LE(state.decisive_reads.size(), JudgeState::kMostDecisiveReads);
+  EXPECT_LE(state.bad_reads_of_line.size(), JudgeState::kMostLines);
   EXPECT_LE(state.events.size(), 2 * Events::kMost);
   EXPECT_LE(state.ledger.size(), Ledger::kMostStorages);
   EXPECT_LE(state.notes.list().size(), Notes::kMostSites);
@@ -69,12 +69,12 @@ TEST(JudgeBounds, StateSizesHoldInABadTrainingRun) {
 
 TEST(JudgeBounds, HealthyCallsDisplaceNoPendingLoss) {
   FakeWorld world;
-  Judge::State state(world);
+  JudgeState state(world);
   Program p;
   std::vector<TensorState> bad{p.tensor(kNan).state};
   const std::vector<TensorState> good{p.tensor().state};
   const auto first = state.backward_begins(bad, Program::at(1), {});
-  for (std::size_t i = 1; i < Judge::State::kMostRoots; ++i) {
+  for (std::size_t i = 1; i < JudgeState::kMostRoots; ++i) {
     (void)state.backward_begins(bad, Program::at(1), {});
   }
   for (int i = 0; i < 100; ++i) {

@@ -13,7 +13,7 @@ bool protected_from_harm(const Event& event) {
 
 class End {
  public:
-  End(Judge::State& state, const Ending& ending) : state_(state), ending_(ending) {}
+  End(JudgeState& state, const Ending& ending) : state_(state), ending_(ending) {}
 
   void judge() {
     exception();
@@ -50,7 +50,7 @@ class End {
   [[nodiscard]] bool merely_held(const Event& event) const;
   [[nodiscard]] bool skipped_on_purpose(const std::vector<EventId>& ids) const;
 
-  Judge::State& state_;
+  JudgeState& state_;
   const Ending& ending_;
 };
 
@@ -270,7 +270,7 @@ void End::keep(const Held& held) {
 
 }  // namespace
 
-void Judge::State::ended(const Ending& ending) {
+void JudgeState::ended(const Ending& ending) {
   End(*this, ending).judge();
   forget_done_roots();
 }

@@ -8,7 +8,7 @@ namespace nanscope {
 
 // Values and their origins live on in the child. What is pending is judged by the parent, who
 // has it too.
-void Judge::State::forked() {
+void JudgeState::forked() {
   roots.clear();
   any_root_pending = false;
   pending_gradients.clear();
@@ -24,13 +24,13 @@ void Judge::State::forked() {
   first_own_event = events.next_id();
 }
 
-void Judge::State::begin_anew() {
+void JudgeState::begin_anew() {
   forked();
   ledger.clear();
   strict = false;
 }
 
-void Judge::State::take_over(const Past& past) {
+void JudgeState::take_over(const Past& past) {
   backwards += past.backwards;
   backwards_ended += past.backwards;
   optimizer_steps += past.steps;
@@ -38,12 +38,12 @@ void Judge::State::take_over(const Past& past) {
   healthy_steps += optimizer_stepped ? past.healthy_steps : past.backwards;
 }
 
-bool Judge::State::inherited(const std::vector<EventId>& ids) const {
+bool JudgeState::inherited(const std::vector<EventId>& ids) const {
   return !ids.empty() &&
          std::all_of(ids.begin(), ids.end(), [&](EventId id) { return id < first_own_event; });
 }
 
-void Judge::State::handed_over(const TensorState& tensor, const Place& place) {
+void JudgeState::handed_over(const TensorState& tensor, const Place& place) {
   std::vector<EventId> born;
   for (const EventId id : ledger.events_of(tensor)) {
     const Event* event = events.find(id);

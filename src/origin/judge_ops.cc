@@ -61,7 +61,7 @@ Kinds made_by(std::optional<OriginKind> kind, Kinds in, Kinds out) {
 // One call at work: its bad inputs, and what comes of them.
 class Call {
  public:
-  Call(Judge::State& state, const OpRecord& record, FactsMaker& facts)
+  Call(JudgeState& state, const OpRecord& record, FactsMaker& facts)
       : state_(state), record_(record), facts_(facts), traits_(record.op->traits) {}
 
   void returned();
@@ -80,7 +80,7 @@ class Call {
   EventId add_event(Kinds out);
   void judge_writes();
 
-  Judge::State& state_;
+  JudgeState& state_;
   const OpRecord& record_;
   FactsMaker& facts_;
   const OpTraits& traits_;
@@ -293,11 +293,11 @@ void Call::judge_writes() {
 
 }  // namespace
 
-void Judge::State::op_returned(const OpRecord& record, FactsMaker& facts) {
+void JudgeState::op_returned(const OpRecord& record, FactsMaker& facts) {
   Call(*this, record, facts).returned();
 }
 
-void Judge::State::op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts) {
+void JudgeState::op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts) {
   Call(*this, record, facts).raised(text);
 }
 

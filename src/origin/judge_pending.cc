@@ -8,7 +8,7 @@ namespace nanscope {
 
 // A gradient is thrown away when its living leaf has another, none, or made this one
 // finite. When the leaf dies nobody can say any more: it stays.
-void Judge::State::poll() {
+void JudgeState::poll() {
   std::erase_if(pending_gradients, [&](PendingGradient& gradient) {
     if (gradient.leaf.value == 0 || gradient.leaf_died) return false;
     std::optional<LeafGrad> now = world.peek(gradient.leaf);
@@ -30,7 +30,7 @@ void Judge::State::poll() {
 // A bad loss whose *bad* gradients were all replaced did nothing: had they been used, a
 // parameter would be bad. Finite gradients of a bad loss may have been used unseen, so only
 // zeroing them (zero_grad, zero_) counts as throwing away.
-void Judge::State::poll_roots() {
+void JudgeState::poll_roots() {
   for (Root& root : roots) {
     if (!root.pending() || root.open || !root.grads || root.bad.empty()) continue;
     const bool replaced =
@@ -43,7 +43,7 @@ void Judge::State::poll_roots() {
   forget_done_roots();
 }
 
-void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
+void JudgeState::settle_dead(std::optional<std::uint32_t> line) {
   const auto here = [&](const Place& place) { return !line || place.line == *line; };
   std::erase_if(pending_gradients, [&](PendingGradient& gradient) {
     const bool dead = gradient.leaf.value == 0 || gradient.leaf_died || !world.peek(gradient.leaf);
@@ -67,13 +67,13 @@ void Judge::State::settle_dead(std::optional<std::uint32_t> line) {
   forget_done_roots();
 }
 
-void Judge::State::judge_replaced(const Place& place) {
+void JudgeState::judge_replaced(const Place& place) {
   if (ledger.empty()) return;
   for (const World::Replaced& leaf : world.replaced_leaves())
     value_registered(leaf.state, Target::kParameter, leaf.name, place);
 }
 
-bool Judge::State::is_put_there(const Event& event) const {
+bool JudgeState::is_put_there(const Event& event) const {
   return all_events(events.look_through(event.id), [](const Event& value) {
     const bool brought =
         value.origin_kind == OriginKind::kImported || value.origin_kind == OriginKind::kUnwatched;
@@ -81,8 +81,8 @@ bool Judge::State::is_put_there(const Event& event) const {
   });
 }
 
-void Judge::State::value_registered(const TensorState& value, Target target, const TargetName& name,
-                                    const Place& place) {
+void JudgeState::value_registered(const TensorState& value, Target target, const TargetName& name,
+                                  const Place& place) {
   if (!value.kinds.any()) return;
   std::vector<EventId> ids = matching(ledger.events_of(value), value.kinds);
   if (ids.empty()) return;  // garbage of an allocation, or data: judged when it is used
@@ -94,7 +94,7 @@ void Judge::State::value_registered(const TensorState& value, Target target, con
 }
 
 // zero_() on gradient tensors keeps the tensors: identity does not show it.
-void Judge::State::zeroed(const OpRecord& record) {
+void JudgeState::zeroed(const OpRecord& record) {
   const auto hit = [&](TensorId grad) {
     return std::any_of(record.writes.begin(), record.writes.end(),
                        [&](const OpRecord::Write& write) { return write.tensor == grad; });
@@ -110,7 +110,7 @@ void Judge::State::zeroed(const OpRecord& record) {
   forget_gradients(hit);
 }
 
-void Judge::State::forget_gradients(const std::function<bool(TensorId)>& gone) {
+void JudgeState::forget_gradients(const std::function<bool(TensorId)>& gone) {
   std::erase_if(pending_gradients, [&](const PendingGradient& gradient) {
     if (gradient.grad.value == 0 || gradient.leaf_died || !gone(gradient.grad)) return false;
     fate(gradient.events, Fate::kThrownAway);
@@ -118,7 +118,7 @@ void Judge::State::forget_gradients(const std::function<bool(TensorId)>& gone) {
   });
 }
 
-void Judge::State::add_losses_behind(std::vector<EventId>& ids) {
+void JudgeState::add_losses_behind(std::vector<EventId>& ids) {
   if (!any_root_pending) return;
   poll_roots();
   const std::vector<Blamed> origins = blame(ids, events);
@@ -131,13 +131,13 @@ void Judge::State::add_losses_behind(std::vector<EventId>& ids) {
   }
 }
 
-void Judge::State::close(Root& root, Fate what) {
+void JudgeState::close(Root& root, Fate what) {
   root.done = true;
   fate(root.events, what);
   fate(root.bad, what);
 }
 
-void Judge::State::forget_done_roots() {
+void JudgeState::forget_done_roots() {
   std::erase_if(roots, [](const Root& root) {
     return !root.open && !root.pending() && root.swallowed.empty();
   });

@@ -6,14 +6,14 @@
 
 namespace nanscope {
 
-void Judge::State::host_read(const TensorState& tensor, bool decides, const Place& place) {
+void JudgeState::host_read(const TensorState& tensor, bool decides, const Place& place) {
   if (!tensor.kinds.any()) return;
   const std::vector<EventId> ids = blame_tensor(tensor, place);
   remember_host(ids, place);
   if (decides) remember_read(ids, tensor.requires_grad, place);
 }
 
-void Judge::State::remember_host(const std::vector<EventId>& ids, const Place& place) {
+void JudgeState::remember_host(const std::vector<EventId>& ids, const Place& place) {
   if (backwards > 0) return;
   const bool again = std::any_of(host_reads.begin(), host_reads.end(),
                                  [&](const HostRead& read) { return read.events == ids; });
@@ -25,8 +25,8 @@ void Judge::State::remember_host(const std::vector<EventId>& ids, const Place& p
   }
 }
 
-void Judge::State::remember_read(const std::vector<EventId>& ids, bool requires_grad,
-                                 const Place& place) {
+void JudgeState::remember_read(const std::vector<EventId>& ids, bool requires_grad,
+                               const Place& place) {
   HostRead read{{}, place};
   for (const EventId id : ids) {
     if (!requires_grad && !events.requires_grad(id)) continue;
@@ -52,7 +52,7 @@ void Judge::State::remember_read(const std::vector<EventId>& ids, bool requires_
 }
 
 // What was read bad before this step was skipped and recovered from: the habit of its line.
-void Judge::State::healthy_step() {
+void JudgeState::healthy_step() {
   ++healthy_steps;
   for (const auto& [line, count] : bad_reads_of_line) {
     if (most_recovered_reads.size() >= kMostLines && !most_recovered_reads.contains(line)) continue;
@@ -64,7 +64,7 @@ void Judge::State::healthy_step() {
 }
 
 // Skipped before and recovered, and this time it is not much worse.
-bool Judge::State::is_habit(std::uint32_t line, bool abnormal) const {
+bool JudgeState::is_habit(std::uint32_t line, bool abnormal) const {
   const auto before = most_recovered_reads.find(line);
   if (before == most_recovered_reads.end() || before->second == 0) return false;
   const auto now = bad_reads_of_line.find(line);

@@ -10,7 +10,7 @@ const OpInfo kInputData{"input data", {}};
 
 }  // namespace
 
-std::vector<EventId> Judge::State::matching(std::vector<EventId> ids, Kinds kinds) const {
+std::vector<EventId> JudgeState::matching(std::vector<EventId> ids, Kinds kinds) const {
   std::erase_if(ids, [&](EventId id) { return events.find(id) == nullptr; });
   std::vector<EventId> same = ids;
   std::erase_if(same, [&](EventId id) {
@@ -20,14 +20,14 @@ std::vector<EventId> Judge::State::matching(std::vector<EventId> ids, Kinds kind
   return same.empty() ? ids : same;
 }
 
-std::vector<EventId> Judge::State::blame_tensor(const TensorState& tensor, const Place& place) {
+std::vector<EventId> JudgeState::blame_tensor(const TensorState& tensor, const Place& place) {
   std::vector<EventId> ids = matching(ledger.events_of(tensor), tensor.kinds);
   if (ids.empty()) ids.push_back(import(tensor, &kInputData, place, world.facts_of(tensor)));
   return ids;
 }
 
-EventId Judge::State::import(const TensorState& tensor, const OpInfo* op, const Place& place,
-                             std::shared_ptr<const EventFacts> facts, OriginKind kind) {
+EventId JudgeState::import(const TensorState& tensor, const OpInfo* op, const Place& place,
+                           std::shared_ptr<const EventFacts> facts, OriginKind kind) {
   Event event;
   event.id = events.next_id();
   event.op = op;
@@ -46,12 +46,12 @@ EventId Judge::State::import(const TensorState& tensor, const OpInfo* op, const 
 }
 
 // Collects first, so that the reference stays good.
-Event& Judge::State::add(Event event) {
+Event& JudgeState::add(Event event) {
   if (events.wants_collection()) collect();
   return events.add(std::move(event));
 }
 
-void Judge::State::collect() {
+void JudgeState::collect() {
   std::unordered_set<EventId> referred;
   const auto refer = [&](const std::vector<EventId>& ids) {
     referred.insert(ids.begin(), ids.end());
@@ -72,7 +72,7 @@ void Judge::State::collect() {
 }
 
 // What became of these values, for the notes of their origins.
-void Judge::State::fate(std::span<const EventId> ids, Fate fate) {
+void JudgeState::fate(std::span<const EventId> ids, Fate fate) {
   for (const EventId id : ids) {
     const Event* event = events.find(id);
     if (event == nullptr) continue;
@@ -81,14 +81,14 @@ void Judge::State::fate(std::span<const EventId> ids, Fate fate) {
   }
 }
 
-bool Judge::State::origins_in_backward(std::span<const EventId> ids) const {
+bool JudgeState::origins_in_backward(std::span<const EventId> ids) const {
   const std::vector<Blamed> origins = blame(ids, events);
   return std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
     return origin.source->view.place.phase == Phase::kBackward;
   });
 }
 
-std::uint64_t Judge::State::evicted() const {
+std::uint64_t JudgeState::evicted() const {
   return ledger.evicted() + events.lost_parents() + notes.uncounted() + records_dropped;
 }
 

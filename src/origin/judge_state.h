@@ -9,8 +9,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "origin/judge.h"
+#include "origin/ending.h"
 #include "origin/verdicts.h"
+#include "origin/world.h"
 #include "watch/ledger.h"
 
 namespace nanscope {
@@ -28,7 +29,7 @@ struct Delivered {
 
 // A backward() or autograd.grad() call.
 struct Root {
-  Judge::RootId id = 0;
+  RootId id = 0;
   EventId first_event = 0;                        // events from here on were made after it began
   std::vector<EventId> events;                    // of the roots that were bad
   std::vector<EventId> swallowed;                 // absorbed Infs that reached a root
@@ -58,8 +59,8 @@ struct HostRead {
   Place place;
 };
 
-struct Judge::State {
-  explicit State(World& living) : world(living), ledger(living), verdicts(events, notes) {}
+struct JudgeState {
+  explicit JudgeState(World& living) : world(living), ledger(living), verdicts(events, notes) {}
 
   // ---- judge_ops.cc
   void op_returned(const OpRecord& record, FactsMaker& facts);
@@ -185,7 +186,7 @@ struct Judge::State {
 };
 
 template <class Test>
-bool Judge::State::all_events(std::span<const EventId> ids, const Test& test) const {
+bool JudgeState::all_events(std::span<const EventId> ids, const Test& test) const {
   for (const EventId id : ids) {
     const Event* event = events.find(id);
     if (event == nullptr || !test(*event)) return false;

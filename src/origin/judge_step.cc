@@ -18,8 +18,7 @@ bool delivers_to(const Root& root, std::span<const LeafGrad> params) {
 }  // namespace
 
 // Judged before the optimizer writes: a bad gradient, or gradients of a bad loss.
-void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
-                               const Place& place) {
+void JudgeState::step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place) {
   poll();
   step_skipped = found_inf;  // a fused optimizer skips it
   if (found_inf) return;
@@ -55,7 +54,7 @@ void Judge::State::step_begins(std::span<const LeafGrad> params, bool found_inf,
   }
 }
 
-void Judge::State::step_ended(std::span<const Held> bad_state, const Place& place) {
+void JudgeState::step_ended(std::span<const Held> bad_state, const Place& place) {
   HarmDone harm{HarmKind::kOptimizerState, {}, place};
   for (const Held& held : bad_state) {
     if (!held.state.kinds.any()) continue;
@@ -67,7 +66,7 @@ void Judge::State::step_ended(std::span<const Held> bad_state, const Place& plac
   if (!harm.events.empty()) verdicts.harm(harm);
 }
 
-void Judge::State::gradients_dropped(std::span<const TensorId> gradients) {
+void JudgeState::gradients_dropped(std::span<const TensorId> gradients) {
   judge_replaced({});
   for (Root& root : roots) {
     if (!root.pending() || !root.grads) continue;
@@ -85,7 +84,7 @@ void Judge::State::gradients_dropped(std::span<const TensorId> gradients) {
 
 // A skipped step is a note. It is an error if the loss was bad by other than the scaler's
 // own multiplication, or if scaling down does not help any more.
-void Judge::State::scaler_updated(bool found_inf, double scale, const Place& place) {
+void JudgeState::scaler_updated(bool found_inf, double scale, const Place& place) {
   if (!found_inf) {
     skips_in_a_row = 0;
     amp_events.clear();

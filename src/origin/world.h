@@ -14,6 +14,8 @@ namespace nanscope {
 
 struct EventFacts;  // event_facts.h
 
+using RootId = std::uint64_t;  // of a backward() or autograd.grad() call
+
 // A leaf tensor and its gradient.
 struct LeafGrad {
   TensorId leaf;
