@@ -97,10 +97,14 @@ def samples_of(op, dtype, backward: bool) -> list:
     return list(op.sample_inputs("cpu", dtype, requires_grad=backward))
 
 
+def reads_unwritten_memory(op, sample) -> bool:
+    """What is known to: its result is an accident, alike or not."""
+    return op.name == "linalg.lstsq" and sample.kwargs.get("driver") == "gelsy"
+
+
 def differs_from_itself(op, sample, backward: bool, off: list, on: list, adapter) -> bool:
     """Without the watch or with it, in memory that other tensors have just left: what the watch
-    itself does to a result, it does every time. `lstsq` by the driver gelsy reads memory nobody
-    wrote and differs once in 12 to some hundred runs: hence so many.
+    itself does to a result, it does every time.
     """
     rng = random.Random(0)
     for number in range(600):
@@ -115,7 +119,7 @@ def differs_from_itself(op, sample, backward: bool, off: list, on: list, adapter
     return False
 
 
-def compare(op, dtype, adapter, told: dict) -> None:
+def compare(op, dtype, adapter, report: dict) -> None:
     name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
     backward = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
     for number, sample in enumerate(samples_of(op, dtype, backward)):
@@ -126,13 +130,14 @@ def compare(op, dtype, adapter, told: dict) -> None:
         for scale in SCALES:
             run(op, sample, backward, scale)
         adapter.watch(False)
-        told["samples"] += 1
+        report["samples"] += 1
         if off == on:
             continue
-        if differs_from_itself(op, sample, backward, off, on, adapter):
-            told["not_comparable"][name] = told["not_comparable"].get(name, 0) + 1
+        accident = reads_unwritten_memory(op, sample)
+        if accident or differs_from_itself(op, sample, backward, off, on, adapter):
+            report["not_comparable"][name] = report["not_comparable"].get(name, 0) + 1
         else:
-            told["different"].append(f"{name} sample {number}")
+            report["different"].append(f"{name} sample {number}")
 
 
 def main(part: int, parts: int, dtype: torch.dtype) -> None:
@@ -141,14 +146,14 @@ def main(part: int, parts: int, dtype: torch.dtype) -> None:
     adapter.begin("", False, False, "go_on", False, "", [], "", "", "", 0)
     adapter.watch(False)
     adapter.check_proofs(True)
-    told = {"ops": 0, "samples": 0, "different": [], "not_comparable": {}}
+    report = {"ops": 0, "samples": 0, "different": [], "not_comparable": {}}
     for number, op in enumerate(op_db):
         if number % parts == part and dtype in op.supported_dtypes("cpu"):
-            told["ops"] += 1
-            compare(op, dtype, adapter, told)
-    told["proofs"], told["broken_proofs"] = adapter.proofs()
-    told["ops_watched"] = adapter.counters()[0]
-    print(json.dumps(told))
+            report["ops"] += 1
+            compare(op, dtype, adapter, report)
+    report["proofs"], report["broken_proofs"] = adapter.proofs()
+    report["ops_watched"] = adapter.counters()[0]
+    print(json.dumps(report))
 
 
 if __name__ == "__main__":
