@@ -1,7 +1,7 @@
 // Where and when the calling thread is: step, phase, line, running autograd node.
 #pragma once
 
-#include "origin/records.h"
+#include "origin/place.h"
 
 namespace nanscope::torch_adapter {
 

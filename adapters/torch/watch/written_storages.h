@@ -14,7 +14,8 @@
 #include <unordered_map>
 
 #include "adapters/torch/watch/locks.h"
-#include "origin/records.h"
+#include "origin/op_record.h"
+#include "origin/place.h"
 #include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {
