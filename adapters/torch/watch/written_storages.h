@@ -15,6 +15,7 @@
 
 #include "adapters/torch/watch/locks.h"
 #include "origin/op_record.h"
+#include "origin/place.h"
 #include "scan/ceiling.h"
 
 namespace nanscope::torch_adapter {
