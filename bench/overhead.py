@@ -27,7 +27,7 @@ import rivals
 import torch
 import workloads
 
-from nanscope.moments.attach import attach
+from nanscope.moments import attach
 from nanscope.run.settings import Settings
 
 MOST_SAMPLES = 60
@@ -129,9 +129,10 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    adapter = attach(torch, Settings(on_error="go_on"))
+    adapter = attach.load(torch)
     assert not isinstance(adapter, str), adapter
-    adapter.begin("", False, False, "go_on", False, "", [], "", "", "", 0)
+    attach.connect_exact(torch, adapter, Settings(on_error="go_on"))
+    adapter.begin(adapter.SessionOptions(on_error="go_on"))
     measured = {}
     for name, (make, repeat, goal) in workloads.ALL.items():
         if arguments.only not in name:

@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 import workloads
 
-from nanscope.moments.attach import attach_sentinel
+from nanscope.moments import attach
 from nanscope.run.settings import Settings
 from nanscope.sentinel.looks import Sentinel
 
@@ -92,7 +92,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    adapter = attach_sentinel(torch, Settings(), lambda _: None, lambda _: None)
+    adapter = attach.load(torch)
+    attach.connect_sentinel(torch, adapter, Settings(), lambda _: None, lambda _: None)
     assert not isinstance(adapter, str), adapter
     sentinel = Sentinel(adapter, NoHost(), 1e9, quiet=False)
     sentinel.begin()

@@ -38,13 +38,13 @@ std::optional<std::string> peer_of(int descriptor) {
 // The peer of a TCP connection and the bytes sent and received so far; none: it is none, or the
 // system does not count.
 std::optional<std::pair<std::string, std::uint64_t>> exchanged_over(int descriptor) {
-  tcp_info told{};
-  socklen_t size = sizeof told;
-  if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &told, &size) != 0) return std::nullopt;
+  tcp_info counts{};
+  socklen_t size = sizeof counts;
+  if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &counts, &size) != 0) return std::nullopt;
   if (size < offsetof(tcp_info, tcpi_bytes_retrans)) return std::nullopt;
   auto peer = peer_of(descriptor);
   if (!peer) return std::nullopt;
-  return std::pair(*std::move(peer), told.tcpi_bytes_sent + told.tcpi_bytes_received);
+  return std::pair(*std::move(peer), counts.tcpi_bytes_sent + counts.tcpi_bytes_received);
 }
 
 }  // namespace

@@ -1,12 +1,8 @@
-// A finding that Python put together from what NumPy tells: diagnosed and told like any other.
-
-#include <nanobind/stl/optional.h>
+// A finding that Python put together from what NumPy reports: diagnosed and shown like any other.
 
 #include "adapters/python/module.h"
 #include "adapters/python/native.h"
 #include "adapters/python/read_site.h"
-#include "capture/reader.h"
-#include "capture/writer.h"
 #include "diagnose/cause.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -71,57 +67,9 @@ Finding finding_from(nb::handle object) {
   return finding;
 }
 
-Fix fix_from(nb::handle object) {
-  return {.id = field<std::string>(object, "id"),
-          .diff = field<std::string>(object, "diff"),
-          .files = field<std::vector<std::string>>(object, "files"),
-          .explanation = field<std::string>(object, "explanation"),
-          .changes_training = field<bool>(object, "changes_training"),
-          .workaround = field<bool>(object, "workaround"),
-          .applied = field<bool>(object, "applied")};
-}
-
-Verification verification_from(nb::handle object) {
-  return {.status = field<std::string>(object, "status"),
-          .steps = field<std::int64_t>(object, "steps"),
-          .healthy_steps_unchanged = field<std::optional<bool>>(object, "healthy_steps_unchanged"),
-          .detail = field<std::string>(object, "detail"),
-          .checks = field<std::vector<std::string>>(object, "checks")};
-}
-
-// What a capture holds, and what `fix` made of each of its first findings: (fix, verification).
-nb::tuple report_of(const Native& path, nb::handle fixes, bool verbose, bool color) {
-  const Result<Capture> read = read_capture(path.bytes);
-  if (!read) throw nb::value_error(read.error().message.c_str());
-  Patches patches;
-  for (nb::handle pair : nb::object(nb::borrow(fixes))) {
-    const nb::object fix = pair[0];
-    const nb::object verification = pair[1];
-    Patch& patch = patches.emplace_back();
-    if (!fix.is_none()) patch.fix = fix_from(fix);
-    if (!verification.is_none()) patch.verification = verification_from(verification);
-  }
-  const TextOptions options{.color = color, .verbose = verbose};
-  return nb::make_tuple(json_report(read.value(), patches),
-                        text_report(read.value(), options, patches));
-}
-
 }  // namespace
 
 void add_findings(nb::module_& module) {
-  module.def(
-      "add_proposal",
-      [](const Native& capture, nb::handle fix) {
-        return add_proposal(capture.bytes, fix_from(fix)).ok();
-      },
-      nb::arg("capture"), nb::arg("fix"),
-      nb::sig("def add_proposal(capture: str, fix: dict[str, object]) -> bool"),
-      "A patch for the first error goes into a finished capture; False if it could not.");
-  module.def("report", &report_of, nb::arg("capture"), nb::arg("fixes").none(),
-             nb::arg("verbose") = false, nb::arg("color") = false,
-             nb::sig("def report(capture: str, fixes: list[tuple[dict | None, dict | None]], "
-                     "verbose: bool = False, color: bool = False) -> tuple[str, str]"),
-             "The JSON and the text of a capture, with the fixes of its first findings.");
   module.def(
       "tell",
       [](nb::handle object, bool color) {

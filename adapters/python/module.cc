@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   module.doc() = "The core of nanscope.";
   module.attr("__version__") = nanscope::version();
   nanscope::python::add_arrays(module);
+  nanscope::python::add_captures(module);
   nanscope::python::add_command_line(module);
   nanscope::python::add_connections(module);
   nanscope::python::add_findings(module);

@@ -6,6 +6,7 @@
 namespace nanscope::python {
 
 void add_arrays(nanobind::module_& module);
+void add_captures(nanobind::module_& module);
 void add_command_line(nanobind::module_& module);
 void add_connections(nanobind::module_& module);
 void add_findings(nanobind::module_& module);

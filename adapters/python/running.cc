@@ -73,7 +73,7 @@ void raise_in_main(nb::object exception, std::uintptr_t main_thread) {
 
 nb::object* other_program = nullptr;
 
-// Programs that this one starts, told to Python. As an audit hook in C it costs a comparison for
+// Tells Python of programs that this one starts. As an audit hook in C it costs a comparison for
 // each event, and is seen by nobody.
 int audit(const char* event, PyObject* args, void*) {
   const bool starts =
@@ -92,8 +92,8 @@ int audit(const char* event, PyObject* args, void*) {
   return 0;
 }
 
-void hear_of_programs(nb::object told) {
-  other_program = new nb::object(std::move(told));
+void hear_of_programs(nb::object listener) {
+  other_program = new nb::object(std::move(listener));
   if (PySys_AddAuditHook(audit, nullptr) != 0) throw nb::python_error();
 }
 
@@ -118,7 +118,7 @@ void add_running(nb::module_& module) {
       .def("__getattr__",
            [](const Around& self, nb::str name) { return nb::object(self.function.attr(name)); });
   module.def("raise_in_main", &raise_in_main, nb::arg("exception"), nb::arg("main_thread"));
-  module.def("hear_of_programs", &hear_of_programs, nb::arg("told"));
+  module.def("hear_of_programs", &hear_of_programs, nb::arg("listener"));
   module.def("have_last_words", &have_last_words, nb::arg("say"));
   module.def("last_words_in_child", &last_words_in_child);
   module.def("no_last_words", &no_last_words);

@@ -6,56 +6,63 @@ names with the module's.
 
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, TypedDict
+from typing import Any
 
 import torch
 
-class Told(TypedDict):
-    """What `finish` returns."""
+from nanscope._core import Capture, FindingRecord
 
-    error: bool
-    json: str
-    text: str
-    capture: str
-    complaints: list[str]
+class Configuration:
+    """Whom to ask while a program runs."""
 
-def configure(
-    is_user_code: Callable[[str], bool],
-    optimizer: type,
-    torch_folder: str,
-    describe: Callable[..., dict[str, Any]],
-    name: Callable[[int], str | None],
-    exception_for: Callable[[int | None], BaseException | None],
-    steps: int,
-) -> None: ...
+    def __init__(
+        self,
+        *,
+        is_user_code: Callable[[str], bool],
+        optimizer: type,
+        torch_folder: str,
+        describe: Callable[..., dict[str, Any]],
+        name: Callable[[int], str | None],
+        exception_for: Callable[[int | None], BaseException | None],
+        steps: int = 0,
+    ) -> None: ...
+
+class SessionOptions:
+    """How one session is to be."""
+
+    def __init__(
+        self,
+        *,
+        capture: str = "",
+        overwrite: bool = False,
+        keep_capture: bool = False,
+        on_error: str = "stop",
+        strict: bool = False,
+        news: str = "",
+        argv: Sequence[str] = (),
+        python: str = "",
+        torch: str = "",
+        host: str = "",
+        pid: int = 0,
+        mode: str = "exact",
+    ) -> None: ...
+
+def configure(configuration: Configuration) -> None: ...
 def disconnect() -> None: ...
 def install() -> tuple[int, int]: ...
 def watch(on: bool) -> None: ...
 def is_watching() -> bool: ...
-def begin(
-    capture: str,
-    overwrite: bool,
-    keep_capture: bool,
-    on_error: str,
-    strict: bool,
-    news: str,
-    argv: Sequence[str],
-    python: str,
-    torch: str,
-    host: str,
-    pid: int,
-    mode: str = "exact",
-) -> None: ...
+def begin(options: SessionOptions) -> None: ...
 def begin_anew() -> None: ...
 def remember_old_gradients() -> None: ...
 def keep_to(layer: str, file: str) -> None: ...
 def finish(
-    status: int, ended: str, also: Sequence[tuple[str, str, int]], verbose: bool, color: bool
-) -> Told: ...
+    status: int, ended: str, also: Sequence[tuple[str, str, int]]
+) -> tuple[Capture, str, list[str]]: ...
 def knows_bad_values() -> bool: ...
 def error_found() -> bool: ...
-def finding_json(number: int) -> str: ...
-def finding_text(number: int) -> str: ...
+def error_number(number: int) -> FindingRecord | None: ...
+def announce(capture: str) -> None: ...
 def stops() -> int: ...
 def counters() -> tuple[int, int]: ...
 def check_proofs(on: bool) -> None: ...

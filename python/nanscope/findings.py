@@ -150,8 +150,11 @@ class Magnitude(JsonObject):
 
 @dataclass(frozen=True)
 class OtherCause(JsonObject):
+    """`shows`: it is true, and only how the cause showed."""
+
     id: str
     why_not: str
+    shows: bool = False
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,57 @@ TEST_F(CaptureFile, AProposalIsAddedWhenAllElseIsWritten) {
   EXPECT_EQ(read_capture(path_).value().proposal->diff, fix.diff);
 }
 
+TEST_F(CaptureFile, OfEachFindingTheLastRepairCounts) {
+  Repair repair;
+  repair.finding = 1;
+  repair.fix = Fix{.id = "clamp_before_log", .diff = "+", .files = {}, .explanation = ""};
+  repair.verification.emplace().status = "failed";
+  repair.tried = {{"eps_in_sqrt", "failed", "the fault is still there"}};
+  sample_bytes();
+  ASSERT_TRUE(add_repair(path_, repair).ok());
+  repair.fix->applied = true;
+  repair.verification->status = "verified";
+  repair.verification->first_loss = 7;
+  repair.verification->losses_before = {0.5, sample::kInf, std::nullopt};
+  ASSERT_TRUE(add_repair(path_, repair).ok());
+  ASSERT_TRUE(add_repair(path_, Repair{}).ok());
+  const Capture capture = read_capture(path_).value();
+  ASSERT_EQ(capture.repairs.size(), 2u);
+  const Repair& kept = capture.repairs[0];
+  EXPECT_EQ(kept.finding, 1);
+  EXPECT_TRUE(kept.fix->applied);
+  EXPECT_EQ(kept.verification->status, "verified");
+  EXPECT_EQ(kept.verification->first_loss, 7);
+  EXPECT_EQ(kept.verification->losses_before, repair.verification->losses_before);
+  EXPECT_EQ(kept.tried[0].detail, "the fault is still there");
+  EXPECT_FALSE(capture.repairs[1].fix);
+  repair.fix->diff = std::string(100'000, '+');
+  EXPECT_FALSE(add_repair(path_, repair).ok());
+}
+
+TEST_F(CaptureFile, AProgramThatRanOnIsRecordedAgain) {
+  sample_bytes();
+  Program program = read_capture(path_).value().program;
+  program.ended = Ended::kException;
+  ASSERT_TRUE(add_program(path_, program).ok());
+  const Capture capture = read_capture(path_).value();
+  EXPECT_EQ(capture.program.ended, Ended::kException);
+  EXPECT_TRUE(capture.complete);
+}
+
+TEST_F(CaptureFile, TheBytesOfACaptureAreThoseOfAFile) {
+  sample_bytes();
+  Capture capture = read_capture(path_).value();
+  capture.proposal = Fix{.id = "clamp", .diff = "+", .files = {}, .explanation = ""};
+  capture.repairs.emplace_back().fix = capture.proposal;
+  const std::string bytes = nanscope::bytes_of(capture);
+  const Capture again = parse_capture(bytes, "memory").value();
+  EXPECT_TRUE(again.complete);
+  EXPECT_EQ(again.findings.size(), capture.findings.size());
+  EXPECT_EQ(again.proposal->id, "clamp");
+  EXPECT_EQ(nanscope::bytes_of(again), bytes);
+}
+
 TEST_F(CaptureFile, AnExistingFileIsRefused) {
   put(path_, "precious");
   const Result<CaptureWriter> refused = CaptureWriter::create(path_, false);

@@ -145,6 +145,7 @@ void spell_out(Json& json) {
 Result<Program> decode_program(std::string_view payload) { return decode<Program>(payload); }
 Result<Coverage> decode_coverage(std::string_view payload) { return decode<Coverage>(payload); }
 Result<Fix> decode_fix(std::string_view payload) { return decode<Fix>(payload); }
+Result<Repair> decode_repair(std::string_view payload) { return decode<Repair>(payload); }
 
 Result<Finding> decode_finding(std::string_view payload) {
   Result<Finding> finding = decode<Finding>(payload);

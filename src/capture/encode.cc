@@ -83,6 +83,7 @@ Finding within(Finding finding, Limits limits) {
 const Program& within(const Program& program, Limits) { return program; }
 const Coverage& within(const Coverage& coverage, Limits) { return coverage; }
 const Fix& within(const Fix& fix, Limits) { return fix; }
+const Repair& within(const Repair& repair, Limits) { return repair; }
 
 template <class Record>
 std::string encode_within_bounds(const Record& record) {
@@ -109,5 +110,7 @@ std::string encode(const Finding& finding) { return encode_within_bounds(finding
 std::string encode(const Coverage& coverage) { return encode_within_bounds(coverage); }
 
 std::string encode(const Fix& fix) { return encode_within_bounds(fix); }
+
+std::string encode(const Repair& repair) { return encode_within_bounds(repair); }
 
 }  // namespace nanscope

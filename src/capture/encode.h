@@ -18,6 +18,7 @@ namespace nanscope {
 [[nodiscard]] std::string encode(const Finding& finding);
 [[nodiscard]] std::string encode(const Coverage& coverage);
 [[nodiscard]] std::string encode(const Fix& fix);
+[[nodiscard]] std::string encode(const Repair& repair);
 
 // Absent keys keep their defaults, unknown ones are ignored. The error names the
 // field, for the reader to wrap: "origin.op is not text".
@@ -25,6 +26,7 @@ namespace nanscope {
 [[nodiscard]] Result<Finding> decode_finding(std::string_view payload);
 [[nodiscard]] Result<Coverage> decode_coverage(std::string_view payload);
 [[nodiscard]] Result<Fix> decode_fix(std::string_view payload);
+[[nodiscard]] Result<Repair> decode_repair(std::string_view payload);
 
 // A payload as one line of strict JSON, whatever record it is.
 [[nodiscard]] Result<std::string> readable(std::string_view payload);

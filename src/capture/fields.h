@@ -172,6 +172,31 @@ void fields(auto& visit, A<Fix> auto& fix) {
   visit("explanation", fix.explanation);
   visit("changes_training", fix.changes_training);
   visit("workaround", fix.workaround);
+  visit("applied", fix.applied);
+}
+
+void fields(auto& visit, A<Verification> auto& verification) {
+  visit("status", verification.status);
+  visit("steps", verification.steps);
+  visit("healthy_steps_unchanged", verification.healthy_steps_unchanged);
+  visit("detail", verification.detail);
+  visit("checks", verification.checks);
+  visit("first_loss", verification.first_loss);
+  visit("losses_before", verification.losses_before);
+  visit("losses_after", verification.losses_after);
+}
+
+void fields(auto& visit, A<Attempt> auto& attempt) {
+  visit("id", attempt.id);
+  visit("status", attempt.status);
+  visit("detail", attempt.detail);
+}
+
+void fields(auto& visit, A<Repair> auto& repair) {
+  visit("finding", repair.finding);
+  visit("fix", repair.fix);
+  visit("verification", repair.verification);
+  visit("tried", repair.tried);
 }
 
 void fields(auto& visit, A<Program> auto& program) {

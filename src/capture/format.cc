@@ -54,6 +54,8 @@ std::string_view name_of(RecordType type) noexcept {
       return "end";
     case RecordType::kProposal:
       return "proposal";
+    case RecordType::kRepair:
+      return "repair";
   }
   return {};
 }

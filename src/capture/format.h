@@ -28,6 +28,7 @@ inline constexpr std::size_t kFrameHeaderBytes = 16;
 inline constexpr std::size_t kMostRecordBytes = 8u << 20;
 inline constexpr std::size_t kMostFileBytes = 64u << 20;
 inline constexpr std::size_t kMostFindings = 10'000;
+inline constexpr std::size_t kMostRepairs = 100;  // findings that `fix` was asked about
 
 // Numbers are for ever; a reader skips those it does not know.
 enum class RecordType : std::uint32_t {
@@ -35,7 +36,8 @@ enum class RecordType : std::uint32_t {
   kFinding = 2,
   kCoverage = 3,
   kEnd = 4,
-  kProposal = 5
+  kProposal = 5,
+  kRepair = 6
 };
 
 // The name `dump` shows; empty for an unknown type.

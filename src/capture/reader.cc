@@ -48,6 +48,21 @@ std::optional<Error> take(Result<T> decoded, T& target) {
   return std::nullopt;
 }
 
+// Of each finding the last repair counts.
+std::optional<Error> file_repair(Repair repair, std::vector<Repair>& repairs) {
+  const auto earlier = std::find_if(repairs.begin(), repairs.end(), [&](const Repair& other) {
+    return other.finding == repair.finding;
+  });
+  if (earlier != repairs.end()) {
+    *earlier = std::move(repair);
+  } else if (repairs.size() == kMostRepairs) {
+    return Error{ErrorCode::kDamaged, "there are more repairs than a capture can hold"};
+  } else {
+    repairs.push_back(std::move(repair));
+  }
+  return std::nullopt;
+}
+
 // Files one record away; unknown types are a newer writer's and are skipped.
 std::optional<Error> file_away(const RawFrame& frame, Capture& capture) {
   switch (frame.type) {
@@ -64,6 +79,10 @@ std::optional<Error> file_away(const RawFrame& frame, Capture& capture) {
       return std::nullopt;
     case RecordType::kProposal:
       return take(decode_fix(frame.payload), capture.proposal.emplace());
+    case RecordType::kRepair:
+      Result<Repair> repair = decode_repair(frame.payload);
+      if (!repair) return repair.error();
+      return file_repair(std::move(repair.value()), capture.repairs);
   }
   return std::nullopt;
 }

@@ -18,6 +18,7 @@ namespace {
 // Room kept for the last program, coverage and end records.
 constexpr std::size_t kRoomForTheEnd = 1u << 20;
 constexpr int kFirstDescriptor = 100;
+constexpr std::string_view kEmptyMap = "\xA0";  // CBOR
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -72,6 +73,25 @@ int move_to_unused(const std::string& from, const std::string& to) {
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
+Error not_added(const std::string& path) {
+  return {ErrorCode::kIo, path + ": the record could not be added."};
+}
+
+// To the end of a file that is there, whole or not at all.
+Status add_frame(const std::string& path, const std::string& frame) {
+  if (!is_regular(path)) return not_added(path);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return not_added(path);
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  bool done = size >= 0 && static_cast<std::size_t>(size) + frame.size() <= kMostFileBytes;
+  if (done && write_all(fd, frame) != 0) {
+    done = false;
+    (void)!::ftruncate(fd, size);
+  }
+  ::close(fd);
+  return done ? Status(Done{}) : Status(not_added(path));
+}
+
 }  // namespace
 
 Status check_destination(const std::string& path, bool overwrite) {
@@ -96,22 +116,36 @@ Status check_destination(const std::string& path, bool overwrite) {
 }
 
 Status add_proposal(const std::string& path, const Fix& fix) {
-  const Error not_added{ErrorCode::kIo, path + ": the proposal could not be added."};
   const std::string payload = encode(fix);
   if (const Result<Fix> kept = decode_fix(payload); !kept || kept.value().diff != fix.diff)
-    return not_added;  // too long for a record: half a patch is none
-  if (!is_regular(path)) return not_added;
-  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return not_added;
-  const off_t size = ::lseek(fd, 0, SEEK_END);
-  const std::string frame = frame_of(RecordType::kProposal, payload);
-  bool done = size >= 0 && static_cast<std::size_t>(size) + frame.size() <= kMostFileBytes;
-  if (done && write_all(fd, frame) != 0) {
-    done = false;
-    (void)!::ftruncate(fd, size);
-  }
-  ::close(fd);
-  return done ? Status(Done{}) : Status(not_added);
+    return not_added(path);  // too long for a record: half a patch is none
+  return add_frame(path, frame_of(RecordType::kProposal, payload));
+}
+
+Status add_repair(const std::string& path, const Repair& repair) {
+  const std::string payload = encode(repair);
+  const Result<Repair> kept = decode_repair(payload);
+  if (!kept || kept.value().fix.has_value() != repair.fix.has_value() ||
+      (repair.fix && kept.value().fix->diff != repair.fix->diff))
+    return not_added(path);
+  return add_frame(path, frame_of(RecordType::kRepair, payload));
+}
+
+Status add_program(const std::string& path, const Program& program) {
+  return add_frame(path, frame_of(RecordType::kProgram, encode(program)));
+}
+
+std::string bytes_of(const Capture& capture) {
+  std::string bytes = file_header();
+  bytes += frame_of(RecordType::kProgram, encode(capture.program));
+  for (const Finding& finding : capture.findings)
+    bytes += frame_of(RecordType::kFinding, encode(finding));
+  bytes += frame_of(RecordType::kCoverage, encode(capture.coverage));
+  if (capture.complete) bytes += frame_of(RecordType::kEnd, kEmptyMap);
+  if (capture.proposal) bytes += frame_of(RecordType::kProposal, encode(*capture.proposal));
+  for (const Repair& repair : capture.repairs)
+    bytes += frame_of(RecordType::kRepair, encode(repair));
+  return bytes;
 }
 
 CaptureWriter::CaptureWriter(std::string path, bool overwrite)
@@ -170,7 +204,7 @@ Status CaptureWriter::keep() { return fd_ < 0 ? write({}) : Status(Done{}); }
 
 Status CaptureWriter::finish() {
   if (fd_ < 0) return Done{};
-  const Status done = write(frame_of(RecordType::kEnd, "\xA0"));  // an empty map
+  const Status done = write(frame_of(RecordType::kEnd, kEmptyMap));
   const int closed = ::close(std::exchange(fd_, -1));
   finished_ = true;
   if (done && closed != 0) return failure(errno);

@@ -23,8 +23,15 @@ namespace nanscope {
 // refused unless `overwrite`, so are a folder and a path whose folder is missing.
 [[nodiscard]] Status check_destination(const std::string& path, bool overwrite);
 
-// To a capture that is finished: a patch for its first error. All of the diff or nothing is kept.
+// To a capture that is finished: a patch for its first error, or what `fix` made of a finding. All
+// of the diff or nothing is kept.
 [[nodiscard]] Status add_proposal(const std::string& path, const Fix& fix);
+[[nodiscard]] Status add_repair(const std::string& path, const Repair& repair);
+// To a capture that was finished before its program was: how that ended.
+[[nodiscard]] Status add_program(const std::string& path, const Program& program);
+
+// All records of a capture, as a file would hold them.
+[[nodiscard]] std::string bytes_of(const Capture& capture);
 
 class CaptureWriter {
  public:

@@ -90,8 +90,9 @@ Opinions::const_iterator best_of(const Opinions& opinions) {
 Cause::Other dropped(const Opinion& opinion, const Opinion& best) {
   if (opinion.stand == Opinion::Stand::kRuledOut) return {opinion.id, opinion.sentence};
   const bool shows = lies_behind(best, opinion.id);
-  return {opinion.id, (shows ? "true, and only how it showed: " : "possible, but less sure: ") +
-                          opinion.sentence};
+  const char* const why_not =
+      shows ? "true, and only how it showed: " : "possible, but less sure: ";
+  return {.id = opinion.id, .why_not = why_not + opinion.sentence, .shows = shows};
 }
 
 constexpr std::size_t kMostLooks = 8;

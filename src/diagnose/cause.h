@@ -21,6 +21,7 @@ struct Cause {
   struct Other {
     std::string id;
     std::string why_not;
+    bool shows = false;  // it is true, and only how the cause showed
   };
 
   std::string id;  // of the catalogue: log_of_zero

@@ -1,4 +1,5 @@
-// What a capture holds: the program, how it ended, what was found, and what was not watched.
+// What a capture holds: the program, how it ended, what was found, what was not watched, and what
+// `fix` made of the findings.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include "records/finding.h"
 #include "records/fix.h"
 #include "records/program.h"
+#include "records/repair.h"
 
 namespace nanscope {
 
@@ -16,6 +18,7 @@ struct Capture {
   std::vector<Finding> findings;  // errors first, then warnings, then notes
   Coverage coverage;
   std::optional<Fix> proposal;  // for the first error; it was never run
+  std::vector<Repair> repairs;  // at most one for each finding
   bool complete = true;         // false: the program was cut off before its end was recorded
 };
 

@@ -11,6 +11,7 @@
 #include "capture/secrets.h"
 #include "diagnose/cause.h"
 #include "records/words.h"
+#include "report/repair.h"
 #include "report/summary.h"
 
 namespace nanscope {
@@ -129,7 +130,7 @@ Json scalar_of(const ScalarFact& scalar) {
 
 Json cause_of(const Cause& cause) {
   const auto other = [](const Cause::Other& o) {
-    return Json{{"id", o.id}, {"why_not", o.why_not}};
+    return Json{{"id", o.id}, {"why_not", o.why_not}, {"shows", o.shows}};
   };
   return {{"id", cause.id},
           {"certainty", word_of(cause.certainty)},
@@ -153,16 +154,26 @@ Json fix_of(const std::optional<Fix>& fix) {
 Json verification_of(const std::optional<Verification>& verification, bool proposed) {
   const char* why = proposed ? "The patch was not run: `nanscope fix` tries it."
                              : "`nanscope fix` proposes a patch and runs it.";
-  Verification told = verification.value_or(Verification{});
+  Verification shown = verification.value_or(Verification{});
   if (!verification) {
-    told.status = "not_run";
-    told.detail = why;
+    shown.status = "not_run";
+    shown.detail = why;
   }
-  return {{"status", told.status},
-          {"steps", told.steps},
-          {"healthy_steps_unchanged", or_null(told.healthy_steps_unchanged)},
-          {"detail", told.detail},
-          {"checks", told.checks}};
+  Json json{{"status", shown.status},
+            {"steps", shown.steps},
+            {"healthy_steps_unchanged", or_null(shown.healthy_steps_unchanged)},
+            {"detail", shown.detail},
+            {"checks", shown.checks}};
+  if (!shown.losses_before.empty() || !shown.losses_after.empty()) {
+    json["first_loss"] = shown.first_loss;
+    json["losses_before"] = list_of(shown.losses_before, statistic_of);
+    json["losses_after"] = list_of(shown.losses_after, statistic_of);
+  }
+  return json;
+}
+
+Json attempt_of(const Attempt& attempt) {
+  return {{"id", attempt.id}, {"status", attempt.status}, {"detail", attempt.detail}};
 }
 
 Json recomputed_of(const Recomputed& again) {
@@ -193,33 +204,35 @@ Json magnitude_of(const Magnitude& magnitude) {
           {"gradient", magnitude.gradient}};
 }
 
-Json finding_of(const Finding& finding, const Patch& patch) {
-  return {{"level", word_of(finding.level)},
-          {"origin", origin_of(finding.origin)},
-          {"harm", harm_of(finding.harm)},
-          {"chain", list_of(finding.chain, link_of)},
-          {"chain_truncated", finding.chain_truncated},
-          {"inputs", list_of(finding.inputs, tensor_of)},
-          {"outputs", list_of(finding.outputs, tensor_of)},
-          {"cause", cause_of(diagnose(finding))},
-          {"fix", fix_of(patch.fix)},
-          {"verification", verification_of(patch.verification, patch.fix.has_value())},
-          {"scalars", list_of(finding.scalars, scalar_of)},
-          {"count", finding.count},
-          {"recomputed", list_of(finding.recomputed, recomputed_of)},
-          {"makers", list_of(finding.makers, maker_of)},
-          {"history", list_of(finding.history, step_of)},
-          {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
-          {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
+Json finding_of(const Finding& finding, const Repair& repair) {
+  Json json{{"level", word_of(finding.level)},
+            {"origin", origin_of(finding.origin)},
+            {"harm", harm_of(finding.harm)},
+            {"chain", list_of(finding.chain, link_of)},
+            {"chain_truncated", finding.chain_truncated},
+            {"inputs", list_of(finding.inputs, tensor_of)},
+            {"outputs", list_of(finding.outputs, tensor_of)},
+            {"cause", cause_of(diagnose(finding))},
+            {"fix", fix_of(repair.fix)},
+            {"verification", verification_of(repair.verification, repair.fix.has_value())},
+            {"scalars", list_of(finding.scalars, scalar_of)},
+            {"count", finding.count},
+            {"recomputed", list_of(finding.recomputed, recomputed_of)},
+            {"makers", list_of(finding.makers, maker_of)},
+            {"history", list_of(finding.history, step_of)},
+            {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
+            {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
+  if (!repair.tried.empty()) json["tried"] = list_of(repair.tried, attempt_of);
+  return json;
 }
 
-Json findings_in_order(const Capture& capture, const Patches& patches) {
+Json findings_in_order(const Capture& capture) {
   const std::vector<Finding>& findings = capture.findings;
   Json list = Json::array();
   for (const Level level : {Level::kError, Level::kWarning, Level::kNote})
     for (std::size_t i = 0; i < findings.size(); ++i)
       if (findings[i].level == level)
-        list.push_back(finding_of(findings[i], patch_of(capture, patches, i)));
+        list.push_back(finding_of(findings[i], report::repair_of(capture, i)));
   return list;
 }
 
@@ -246,11 +259,11 @@ Json coverage_of(const Coverage& coverage) {
 
 }  // namespace
 
-std::string json_report(const Capture& capture, const Patches& patches) {
+std::string json_report(const Capture& capture) {
   const Json report{{"schema", "nanscope/1"},
                     {"verdict", verdict_of(capture)},
                     {"program", program_of(capture.program)},
-                    {"findings", findings_in_order(capture, patches)},
+                    {"findings", findings_in_order(capture)},
                     {"coverage", coverage_of(capture.coverage)}};
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -7,12 +7,11 @@
 #include <string>
 
 #include "records/capture.h"
-#include "report/patch.h"
 
 namespace nanscope {
 
 // One object, indented, with a line end.
-[[nodiscard]] std::string json_report(const Capture& capture, const Patches& patches = {});
+[[nodiscard]] std::string json_report(const Capture& capture);
 // One of its findings, on one line.
 [[nodiscard]] std::string json_finding(const Finding& finding);
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "capture/sample.h"
@@ -183,45 +184,68 @@ TEST(Summary, ACaptureThatBreaksOffIsNotClean) {
   EXPECT_EQ(verdict_of(capture), "error");
 }
 
-Patches patches() {
+Repair repair() {
   const Fix fix{.id = "clamp_before_log",
                 .diff =
                     "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-torch.log(p)\n"
                     "+torch.log(p.clamp(min=1e-8))\n",
                 .files = {"train.py"},
                 .explanation = "`p` can be 0 or less; it is kept at 1e-8 or more."};
-  const Verification verification{.status = "verified",
-                                  .steps = 113,
-                                  .healthy_steps_unchanged = true,
-                                  .detail = "the program ran to its end with the patch",
-                                  .checks = {"healthy values are the same, bit for bit"}};
-  return {{fix, verification}};
+  Repair repair;
+  repair.fix = fix;
+  Verification& verification = repair.verification.emplace();
+  verification.status = "verified";
+  verification.steps = 113;
+  verification.healthy_steps_unchanged = true;
+  verification.detail = "the program ran to its end with the patch";
+  verification.checks = {"healthy values are the same, bit for bit"};
+  return repair;
 }
 
 TEST(Report, AFixIsShown) {
-  const Capture capture = sample::capture({sample::log_of_zero()});
-  expect_golden("fixed.txt", text_report(capture, {}, patches()));
-  expect_golden("fixed.json", json_report(capture, patches()));
-  EXPECT_NE(text_report(capture, {.color = true}, patches()).find("\x1b[32m+torch.log(p.clamp"),
+  Capture capture = sample::capture({sample::log_of_zero()});
+  capture.repairs = {repair()};
+  expect_golden("fixed.txt", text_report(capture, {}));
+  expect_golden("fixed.json", json_report(capture));
+  EXPECT_NE(text_report(capture, {.color = true}).find("\x1b[32m+torch.log(p.clamp"),
             std::string::npos);
 }
 
 TEST(Report, WhatAFixIsNotIsSaid) {
-  const Capture capture = sample::capture({sample::log_of_zero()});
-  Patches all = patches();
-  all[0].fix->workaround = all[0].fix->changes_training = all[0].fix->applied = true;
-  const std::string text = text_report(capture, {}, all);
+  Capture capture = sample::capture({sample::log_of_zero()});
+  capture.repairs = {repair()};
+  Fix& fix = *capture.repairs[0].fix;
+  fix.workaround = fix.changes_training = fix.applied = true;
+  const std::string text = text_report(capture, {});
   EXPECT_NE(text.find("Fix Applied"), std::string::npos);
   EXPECT_NE(text.find("a workaround"), std::string::npos);
   EXPECT_NE(text.find("changes the training"), std::string::npos);
-  Patches proposal = patches();
-  proposal[0].verification.reset();
-  EXPECT_NE(text_report(capture, {}, proposal).find("a proposal, not verified"), std::string::npos);
+  capture.repairs = {repair()};
+  capture.repairs[0].verification.reset();
+  EXPECT_NE(text_report(capture, {}).find("a proposal, not verified"), std::string::npos);
+}
+
+TEST(Report, WhatWasTriedIsInTheJson) {
+  Capture capture = sample::capture({sample::log_of_zero(), sample::sqrt_gradient()});
+  Repair repaired = repair();
+  repaired.finding = 1;
+  repaired.verification->first_loss = 3;
+  repaired.verification->losses_before = {0.5, sample::kInf, std::nullopt};
+  repaired.tried = {{"eps_in_sqrt", "failed", "the fault is still there"}};
+  capture.repairs = {repaired};
+  const auto report = nlohmann::json::parse(json_report(capture));
+  EXPECT_TRUE(report["findings"][0]["fix"].is_null());
+  EXPECT_FALSE(report["findings"][0].contains("tried"));
+  const auto& second = report["findings"][1];
+  EXPECT_EQ(second["fix"]["id"], "clamp_before_log");
+  EXPECT_EQ(second["tried"][0]["id"], "eps_in_sqrt");
+  EXPECT_EQ(second["verification"]["losses_before"], nlohmann::json({0.5, "inf", nullptr}));
+  EXPECT_EQ(second["verification"]["first_loss"], 3);
 }
 
 TEST(Report, TheProposalOfACaptureIsMarkedAsNotVerified) {
   Capture capture = sample::capture({sample::log_of_zero(), sample::sqrt_gradient()});
-  capture.proposal = patches()[0].fix;
+  capture.proposal = repair().fix;
   const std::string text = text_report(capture, {});
   EXPECT_NE(text.find("clamp_before_log (a proposal, not verified"), std::string::npos);
   EXPECT_NE(text.find("Not run."), std::string::npos);
@@ -229,7 +253,8 @@ TEST(Report, TheProposalOfACaptureIsMarkedAsNotVerified) {
   const std::string json = json_report(capture);
   EXPECT_NE(json.find("\"id\": \"clamp_before_log\""), std::string::npos);
   EXPECT_NE(json.find("\"status\": \"not_run\""), std::string::npos);
-  EXPECT_EQ(json_report(capture, {{}}).find("clamp_before_log"), std::string::npos);
+  capture.repairs = {Repair{}};  // `fix` found none
+  EXPECT_EQ(json_report(capture).find("clamp_before_log"), std::string::npos);
 }
 
 TEST(Json, ExactText) {

@@ -12,6 +12,7 @@
 #include "report/excerpt.h"
 #include "report/journey.h"
 #include "report/paint.h"
+#include "report/repair.h"
 #include "report/summary.h"
 #include "report/table.h"
 #include "report/unicode.h"
@@ -232,38 +233,38 @@ void diff(const std::string& text, Page& page) {
   }
 }
 
-void fix(const Patch& patch, Page& page) {
-  if (!patch.fix) {
+void fix(const Repair& repair, Page& page) {
+  if (!repair.fix) {
     page.title("Fix");
-    page.line(2, patch.verification ? "None." : "`nanscope fix` proposes a patch and proves it.");
+    page.line(2, repair.verification ? "None." : "`nanscope fix` proposes a patch and proves it.");
     return;
   }
-  const Fix& fix = *patch.fix;
+  const Fix& fix = *repair.fix;
   page.title(fix.applied ? "Fix Applied" : "Fix");
   std::string manner = fix.id;
   if (fix.workaround) manner += " (a workaround: it hides the fault)";
   if (fix.changes_training) manner += " (changes the training)";
-  if (!patch.verification) manner += " (a proposal, not verified: `nanscope fix` tries it)";
+  if (!repair.verification) manner += " (a proposal, not verified: `nanscope fix` tries it)";
   page.prose(2, manner, 2);
   page.prose(2, fix.explanation);
   diff(fix.diff, page);
 }
 
-void verification(const Patch& patch, Page& page) {
+void verification(const Repair& repair, Page& page) {
   page.title("Verification");
-  if (!patch.verification) {
+  if (!repair.verification) {
     page.line(2, "Not run.");
     return;
   }
-  const Verification& told = *patch.verification;
-  std::string status = told.status == "not_run" ? "not run" : told.status;
-  if (told.steps > 0) status += fmt::format(", {} run", plural(told.steps, "step"));
+  const Verification& shown = *repair.verification;
+  std::string status = shown.status == "not_run" ? "not run" : shown.status;
+  if (shown.steps > 0) status += fmt::format(", {} run", plural(shown.steps, "step"));
   page.line(2, status);
-  page.prose(2, told.detail);
-  for (const std::string& check : told.checks) page.bullet(4, check);
+  page.prose(2, shown.detail);
+  for (const std::string& check : shown.checks) page.bullet(4, check);
 }
 
-void five_parts(const Finding& finding, const Patch& patch, Page& page) {
+void five_parts(const Finding& finding, const Repair& repair, Page& page) {
   const Origin& origin = finding.origin;
   const std::string word(word_of(finding.level));
   page.line(
@@ -277,8 +278,8 @@ void five_parts(const Finding& finding, const Patch& patch, Page& page) {
   first_bad_operation(finding, page);
   root_cause(diagnose(finding), page);
   input_statistics(finding, page);
-  fix(patch, page);
-  verification(patch, page);
+  fix(repair, page);
+  verification(repair, page);
 }
 
 void headline(const Finding& finding, Page& page) {
@@ -306,6 +307,10 @@ std::vector<const Finding*> of_level(const Capture& capture, Level level) {
   return found;
 }
 
+std::size_t number_of(const Finding& finding, const Capture& capture) {
+  return static_cast<std::size_t>(&finding - capture.findings.data());
+}
+
 void notes(const Capture& capture, Page& page) {
   const std::vector<const Finding*> all = of_level(capture, Level::kNote);
   if (all.empty()) return;
@@ -330,14 +335,13 @@ std::string headline_of(const Finding& finding, const TextOptions& options) {
   return page.take();
 }
 
-std::string text_report(const Capture& capture, const TextOptions& options,
-                        const Patches& patches) {
+std::string text_report(const Capture& capture, const TextOptions& options) {
   Page page(options);
   const std::vector<const Finding*> errors = of_level(capture, Level::kError);
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (i > 0) page.line(0, "");
     if (i < kMostFullErrors || options.verbose)
-      five_parts(*errors[i], patch_of(capture, patches, i), page);
+      five_parts(*errors[i], report::repair_of(capture, number_of(*errors[i], capture)), page);
     else
       headline(*errors[i], page);
   }

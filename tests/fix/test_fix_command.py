@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nanscope import _core
 from watched import read_report
 
 pytestmark = pytest.mark.slow
@@ -168,6 +169,19 @@ def test_from_a_capture_without_a_run(tmp_path):
     finding = report["findings"][0]
     assert "clamp(min=1e-8)" in finding["fix"]["diff"]
     assert finding["verification"]["status"] == "not_run"
+
+
+def test_what_was_tried_is_a_record_of_the_capture(tmp_path):
+    (tmp_path / "train.py").write_text(FAULT)
+    command = [NANSCOPE, "run", "-q", "-o", "first.nsc", "train.py"]
+    subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True)
+    done, report = fix(tmp_path, "--from", "first.nsc")
+    assert done.returncode == 0, done.stderr
+    finding = read_report(_core.Capture.read(str(tmp_path / "first.nsc")).json())["findings"][0]
+    assert finding == report["findings"][0]
+    assert finding["tried"][0]["status"] == "verified"
+    before, after = (finding["verification"][key] for key in ("losses_before", "losses_after"))
+    assert before[0] == after[0] and before[1] == "inf" and isinstance(after[1], float)
 
 
 OVERWRITES = FAULT + (

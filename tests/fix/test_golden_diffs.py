@@ -23,7 +23,7 @@ CAPTURES = sorted(path.stem for path in FOLDER.glob("*.nsc"))
 
 
 def first_diff(name: str) -> str:
-    report, _ = _core.report(str(FOLDER / f"{name}.nsc"), [])
+    report = _core.Capture.read(str(FOLDER / f"{name}.nsc")).json()
     finding = Report.parse(report).findings[0]
     script = f"tests/cases/{name}.py"
     case = Case(finding, {}, str(ROOT), script)

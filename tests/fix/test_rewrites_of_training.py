@@ -108,7 +108,7 @@ def test_a_divergence_that_showed_in_a_softmax_by_hand(tmp_path):
 def test_what_the_cause_showed_as_is_tried_behind_it(tmp_path):
     lines = TRAIN.replace("F.mse_loss(m(x), y)", "torch.exp(m(x))")
     case = case_of(tmp_path, HEAD + lines, "learning_rate_divergence")
-    others = [OtherCause("exp_overflow", "true, and only how")]
+    others = [OtherCause("exp_overflow", "true, and only how", shows=True)]
     case.finding = replace(case.finding, cause=replace(case.finding.cause, others=others))
     found = [c.id for c in propose.candidates(case)]
     assert found.index("clamp_before_exp") > found.index("lower_learning_rate")

@@ -24,9 +24,11 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
+constexpr int kKinds = 7;  // a whole file, or a record of one of the six types
+
 std::string as_file(std::uint8_t choice, std::string_view rest) {
-  if (choice % 4 == 0) return std::string(rest);
-  const auto type = static_cast<nanscope::RecordType>(choice % 4);
+  if (choice % kKinds == 0) return std::string(rest);
+  const auto type = static_cast<nanscope::RecordType>(choice % kKinds);
   return nanscope::file_header() + nanscope::frame_of(type, rest);
 }
 

@@ -19,7 +19,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
-from nanscope.moments.attach import attach
+from nanscope.moments import attach
 from nanscope.run.settings import Settings
 
 warnings.filterwarnings("ignore")
@@ -141,9 +141,10 @@ def compare(op, dtype, adapter, report: dict) -> None:
 
 
 def main(part: int, parts: int, dtype: torch.dtype) -> None:
-    adapter = attach(torch, Settings(on_error="go_on"))
+    adapter = attach.load(torch)
     assert not isinstance(adapter, str), adapter
-    adapter.begin("", False, False, "go_on", False, "", [], "", "", "", 0)
+    attach.connect_exact(torch, adapter, Settings(on_error="go_on"))
+    adapter.begin(adapter.SessionOptions(on_error="go_on"))
     adapter.watch(False)
     adapter.check_proofs(True)
     report = {"ops": 0, "samples": 0, "different": [], "not_comparable": {}}

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from test_cases import expectations
 
+from nanscope import _core
 from watched import ENVIRONMENT, NANSCOPE, ROOT, run_plain, watch
 
 # Of each way to take a step, and to end without one, one program; `make test-release` runs all.
@@ -187,6 +188,13 @@ def test_the_replay_writes_nowhere(tmp_path: Path) -> None:
     rows = [(tmp_path / f"at_{i}").read_text() for i in range(12)]
     assert rows == [f"row {i}\n" for i in range(12)]
     assert "could not keep the replay's files apart" not in seen.err
+
+
+def test_the_capture_of_a_program_that_ran_on_says_how_it_ended(tmp_path: Path) -> None:
+    program = training(steps=12, bad=9)
+    seen = sentinel(program, tmp_path, "--keep-going", "-o", "run.nsc", "--snapshot-every", "0.001")
+    assert seen.report["program"]["ended"] == "normally"
+    assert _core.Capture.read(str(tmp_path / "run.nsc")).ended == "normally"
 
 
 # The system refuses this process and its children a namespace, as containers do.

@@ -26,9 +26,7 @@
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
 #include "adapters/torch/watch/watcher.h"
-#include "report/json.h"
-#include "report/summary.h"
-#include "report/text.h"
+#include "records/words.h"
 
 namespace nb = nanobind;
 using nanscope::python::Native;
@@ -36,32 +34,87 @@ using nanscope::python::Native;
 namespace nanscope::torch_adapter {
 namespace {
 
-Ended ended_from(const std::string& word) {
-  if (word == "exception") return Ended::kException;
-  if (word == "signal") return Ended::kSignal;
-  return word == "stopped" ? Ended::kStopped : Ended::kNormally;
-}
-
 OnError on_error_from(const std::string& word) {
   if (word == "go_on") return OnError::kGoOn;
   return word == "raise" ? OnError::kRaise : OnError::kStop;
 }
 
-nb::dict finish(int status, const std::string& ended,
-                const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also,
-                bool verbose, bool color) {
+// Ends the session: its capture, where that is on disk, and what could not be written.
+nb::tuple finish(int status, const std::string& ended,
+                 const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also) {
   std::vector<NotWatched> not_watched;
   for (const auto& [what, why, count] : also) not_watched.push_back({what, why, count});
   const Busy busy;
   watch_weights();
-  const SessionEnd end = end_session(status, ended_from(ended), not_watched);
-  nb::dict report;
-  report["error"] = error_found();
-  report["json"] = json_report(end.capture);
-  report["text"] = text_report(end.capture, TextOptions{.color = color, .verbose = verbose});
-  report["capture"] = Native{end.capture_path};
-  report["complaints"] = end.complaints;
-  return report;
+  SessionEnd end =
+      end_session(status, from_word<Ended>(ended).value_or(Ended::kNormally), not_watched);
+  return nb::make_tuple(std::move(end.capture), Native{end.capture_path}, end.complaints);
+}
+
+void add_session_options(nb::module_& module) {
+  nb::class_<SessionOptions>(module, "SessionOptions", "How one session is to be.")
+      .def(
+          "__init__",
+          [](SessionOptions* self, const Native& capture, bool overwrite, bool keep_capture,
+             const std::string& on_error, bool strict, const Native& news,
+             const std::vector<Native>& argv, const std::string& python, const std::string& torch,
+             const Native& host, std::int64_t pid, const std::string& mode) {
+            new (self) SessionOptions{.capture_path = capture.bytes,
+                                      .overwrite = overwrite,
+                                      .keep_capture = keep_capture,
+                                      .on_error = on_error_from(on_error),
+                                      .strict = strict,
+                                      .news = news.bytes,
+                                      .program = {}};
+            Program& program = self->program;
+            for (const Native& argument : argv) program.argv.push_back(argument.bytes);
+            program.python = python;
+            program.torch = torch;
+            program.host = host.bytes;
+            program.pid = pid;
+            program.mode = mode;
+          },
+          nb::kw_only(), nb::arg("capture") = "", nb::arg("overwrite") = false,
+          nb::arg("keep_capture") = false, nb::arg("on_error") = "stop", nb::arg("strict") = false,
+          nb::arg("news") = "", nb::arg("argv") = nb::make_tuple(), nb::arg("python") = "",
+          nb::arg("torch") = "", nb::arg("host") = "", nb::arg("pid") = 0,
+          nb::arg("mode") = "exact");
+  module.def("begin", [](const SessionOptions& options) { begin_session(options); });
+}
+
+// What the adapter asks Python while a program runs.
+struct Configuration {
+  nb::object is_user_code;
+  nb::object optimizer;
+  std::string torch_folder;
+  nb::object describe;
+  nb::object name;
+  nb::object exception_for;
+  std::int64_t steps = 0;
+};
+
+void add_configuration(nb::module_& module) {
+  nb::class_<Configuration>(module, "Configuration", "Whom to ask while a program runs.")
+      .def(
+          "__init__",
+          [](Configuration* self, nb::object is_user_code, nb::object optimizer,
+             std::string torch_folder, nb::object describe, nb::object name,
+             nb::object exception_for, std::int64_t steps) {
+            new (self) Configuration{std::move(is_user_code),
+                                     std::move(optimizer),
+                                     std::move(torch_folder),
+                                     std::move(describe),
+                                     std::move(name),
+                                     std::move(exception_for),
+                                     steps};
+          },
+          nb::kw_only(), nb::arg("is_user_code"), nb::arg("optimizer"), nb::arg("torch_folder"),
+          nb::arg("describe"), nb::arg("name"), nb::arg("exception_for"), nb::arg("steps") = 0);
+  module.def("configure", [](const Configuration& ask) {
+    configure_frames(ask.is_user_code.ptr(), ask.optimizer.ptr(), ask.torch_folder);
+    configure_story(ask.describe.ptr(), ask.name.ptr());
+    Watcher::get().stopping.configure(ask.exception_for.ptr(), ask.steps);
+  });
 }
 
 }  // namespace
@@ -73,13 +126,8 @@ NB_MODULE(_torch, module) {
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
   Watcher::get().world.ask({.state = &state_by_extent, .facts = &facts_at_hand});
-  module.def("configure", [](nb::object is_user_code, nb::object optimizer,
-                             const std::string& torch_folder, nb::object describe, nb::object name,
-                             nb::object exception_for, std::int64_t steps) {
-    configure_frames(is_user_code.ptr(), optimizer.ptr(), torch_folder);
-    configure_story(describe.ptr(), name.ptr());
-    Watcher::get().stopping.configure(exception_for.ptr(), steps);
-  });
+  add_configuration(module);
+  add_session_options(module);
   // A watch() block is over: what it gave us is let go of.
   module.def("disconnect", [] {
     configure_story(nullptr, nullptr);
@@ -91,29 +139,6 @@ NB_MODULE(_torch, module) {
   });
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
   module.def("is_watching", [] { return watching != 0; });
-  module.def(
-      "begin",
-      [](const Native& capture, bool overwrite, bool keep_capture, const std::string& on_error,
-         bool strict, const Native& news, const std::vector<Native>& argv,
-         const std::string& python, const std::string& torch, const Native& host, std::int64_t pid,
-         const std::string& mode) {
-        SessionOptions options;
-        options.capture_path = capture.bytes;
-        options.overwrite = overwrite;
-        options.keep_capture = keep_capture;
-        options.on_error = on_error_from(on_error);
-        options.strict = strict;
-        options.news = news.bytes;
-        for (const Native& argument : argv) options.program.argv.push_back(argument.bytes);
-        options.program.python = python;
-        options.program.torch = torch;
-        options.program.host = host.bytes;
-        options.program.pid = pid;
-        options.program.mode = mode;
-        begin_session(std::move(options));
-      },
-      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-      nb::arg(), nb::arg(), nb::arg(), nb::arg("mode") = "exact");
   module.def("begin_anew", [] {
     this_thread().stop_wanted = false;
     Adapter::get().moments.forget();
@@ -141,8 +166,8 @@ NB_MODULE(_torch, module) {
   module.def("knows_bad_values", [] { return !Watcher::get().ledger.empty(); });
   module.def("error_found", &error_found);
   module.def("stops", [] { return Watcher::get().stopping.count(); });
-  module.def("finding_json", &finding_json);
-  module.def("finding_text", &finding_text);
+  module.def("error_number", &error_number);
+  module.def("announce", [](const Native& capture) { announce(capture.bytes); });
   module.def("check_proofs", [](bool on) { Watcher::get().proofs.checked = on; });
   module.def("proofs", [] { return Watcher::get().proofs.results(); });
   // For bench/: a level, and what was counted since the level was set.

@@ -17,8 +17,6 @@
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 #include "capture/writer.h"
-#include "report/json.h"
-#include "report/text.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -64,19 +62,6 @@ void complain(Session& all, const Error& error) {
   }
 }
 
-// Written by children only: the process that began the run reads it when it ends.
-void announce(const Session& all) {
-  if (all.options.news.empty()) return;
-  const int fd = ::open(all.options.news.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return;  // the run is gone; the capture is there
-  const std::string path =
-      all.writer && all.writer->exists() ? all.writer->path() : std::string("-");
-  const std::string line = std::to_string(all.options.program.pid) + " " + path + "\n";
-  const auto written = ::write(fd, line.data(), line.size());
-  (void)written;
-  ::close(fd);
-}
-
 // The first thing to do on this thread when it is back from the judge. An exception of the
 // program's own is on its way already.
 void want_stop(const Session& all, const Verdict& verdict, std::size_t finding) {
@@ -102,7 +87,8 @@ void on_verdict(const Verdict& verdict) {
     if (!written) complain(all, written.error());
   }
   all.findings.push_back(std::move(finding));
-  if (all.findings.size() == 1) announce(all);
+  if (all.findings.size() == 1)
+    announce(all.writer && all.writer->exists() ? all.writer->path() : std::string());
   want_stop(all, verdict, all.findings.size() - 1);
 }
 
@@ -187,6 +173,19 @@ void begin_session(SessionOptions options) {
   Watcher::get().judge.on_error(on_verdict, on_the_same_again);
 }
 
+// Written by children only: the process that began the run reads it when it ends.
+void announce(const std::string& capture_path) {
+  const SessionOptions& options = session().options;
+  if (options.news.empty()) return;
+  const int fd = ::open(options.news.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return;  // the run is gone; the capture is there
+  const std::string line = std::to_string(options.program.pid) + " " +
+                           (capture_path.empty() ? "-" : capture_path) + "\n";
+  const auto written = ::write(fd, line.data(), line.size());
+  (void)written;
+  ::close(fd);
+}
+
 void session_forked(std::string capture_path, std::string news, std::int64_t pid) {
   Session& all = session();
   all.findings.clear();
@@ -205,10 +204,10 @@ bool error_found() {
   return !all.findings.empty();
 }
 
-std::string finding_json(std::size_t number) {
+std::optional<Finding> error_number(std::size_t number) {
   Session& all = session();
   const std::lock_guard guard(all.lock);
-  return number < all.findings.size() ? json_finding(all.findings[number]) : "null";
+  return number < all.findings.size() ? std::optional(all.findings[number]) : std::nullopt;
 }
 
 void add_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight) {
@@ -221,12 +220,6 @@ void add_warning(Forewarning warning, const std::string& op, StackId stack, Stor
   const std::lock_guard guard(all.lock);
   if (all.warnings.size() < kMostWarnings && is_chosen(all, finding))
     all.warnings.push_back(std::move(finding));
-}
-
-std::string finding_text(std::size_t number) {
-  Session& all = session();
-  const std::lock_guard guard(all.lock);
-  return number < all.findings.size() ? text_of(all.findings[number], {}) : std::string();
 }
 
 SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatched>& also) {

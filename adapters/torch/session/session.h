@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,12 @@ struct SessionOptions {
   bool keep_capture = false;  // the user named it: written even without a finding
   OnError on_error = OnError::kStop;
   bool strict = false;  // every birth is an error
-  std::string news;     // a file to which a child tells the run of its first finding
+  std::string news;     // a file where a child announces its first finding to the run
   Program program;
 };
 
-// Only findings of this module (and what is inside it), or of this file, are told from now on;
-// the others are counted. Empty: all.
+// Keeps only findings of this module (and what is inside it), or of this file, from now on, and
+// counts the others. Empty: keeps all.
 void keep_to(const std::string& layer, const std::string& file);
 
 // Makes the verdicts of the judge findings of this session: a run, or one watch() block.
@@ -43,9 +44,11 @@ struct SessionEnd {
 [[nodiscard]] SessionEnd end_session(int exit_status, Ended ended,
                                      const std::vector<NotWatched>& also_not_watched);
 [[nodiscard]] bool error_found();
-// One finding of this session as JSON, as in the report.
-[[nodiscard]] std::string finding_json(std::size_t number);
-[[nodiscard]] std::string finding_text(std::size_t number);
+// One error of this session, in the order in which they were found.
+[[nodiscard]] std::optional<Finding> error_number(std::size_t number);
+
+// Tells the run that this process, a child of it, found an error; "": there is no capture of it.
+void announce(const std::string& capture_path);
 
 // The child of a fork begins a session of its own.
 void session_forked(std::string capture_path, std::string news, std::int64_t pid);

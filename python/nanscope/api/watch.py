@@ -19,7 +19,10 @@ from typing import Any, Literal, TypeVar, overload
 
 from nanscope.errors import NonFiniteError, kind_of
 from nanscope.findings import Finding
-from nanscope.run.ending import say
+from nanscope.run.conclusion import Conclusion
+from nanscope.run.ending import Ending, say
+from nanscope.run.observer import Observer
+from nanscope.run.stopping import finding_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     import torch
 
     from nanscope.moments.attach import Hooks
-    from nanscope.sentinel.block import BlockSentinel
 
 F = TypeVar("F", bound="Callable[..., Any]")
 NESTED = (
@@ -47,11 +49,22 @@ _active: WatchBlock | None = None
 _fork_hooks = False
 
 
+class ExactBlock(Observer):
+    def connect(self, torch: ModuleType) -> None:
+        """All hooks of this mode are in."""
+
+    def begin(self) -> None:
+        self.adapter.install()
+        self.adapter.watch(True)
+
+
 class WatchBlock:
     """One watched stretch. `finding` is the first error, `findings` all errors, warnings and notes.
 
     `verdict` is "error", "clean" or "unknown" once the block has ended, `report` the text of it.
     """
+
+    error_status = 1
 
     def __init__(
         self,
@@ -76,9 +89,9 @@ class WatchBlock:
         self.verdict: str | None = None
         self.report = ""
         self._adapter: ModuleType | None = None
-        self._hooks: Hooks | None = None
-        self._sentinel: BlockSentinel | None = None
-        self._told: set[int] = set()
+        self.hooks: Hooks | None = None
+        self._observer = Observer(self, None)  # of nothing, outside the block
+        self._reported: set[int] = set()  # numbers of errors that were raised or handed over
         self._old: dict[int, tuple[weakref.ref, int]] = {}
         self._entered_at = ""
 
@@ -110,43 +123,35 @@ class WatchBlock:
         self._claim()
         try:
             self.findings, self.verdict, self.report = [], None, ""
-            self._told.clear()
+            self._reported.clear()
             self._adapter = adapter
-            self._hooks = attach.connect(torch, adapter, None, self._exception_for)
+            self.hooks = attach.connect(torch, adapter, None, self._exception_for)
             adapter.begin_anew()
-            self.begin_session(os.getpid(), "raise" if self.on_find != "report" else "go_on")
-            if self.mode == "sentinel":
-                self._begin_looks(torch)
+            self.begin_session(os.getpid())
+            self._observer = self._new_observer()
+            self._observer.connect(torch)
             self._tell_of_what_is_there(torch)
             _watch_forks(adapter)
-            self._begin_watch()
+            self._observer.begin()
         except BaseException:
             self._leave()
             raise
         return self
 
-    def _begin_looks(self, torch: ModuleType) -> None:
+    def _new_observer(self) -> Observer:
+        if self.mode == "exact":
+            return ExactBlock(self, self._adapter)
         from nanscope.sentinel.block import BlockSentinel
 
-        self._sentinel = BlockSentinel(self, self._adapter, self.snapshot_every or 0.0)
-        self._hooks.tell_sentinel(torch, self._adapter, self._sentinel.before_workers)
-        self._sentinel.begin()
-
-    def _begin_watch(self) -> None:
-        if self._sentinel is not None:
-            self._sentinel.first_snapshot()  # goes on from here when it is woken
-        else:
-            self._adapter.install()
-            self._adapter.watch(True)
+        return BlockSentinel(self, self._adapter)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        adapter = self._adapter
-        adapter.watch(False)
+        self._adapter.watch(False)
         try:
-            told = self._judge(adapter, error)
+            conclusion = self._conclude(error)
         finally:
             self._leave()
-        self._tell(told, error)
+        self._report(conclusion, error)
 
     def _claim(self) -> None:
         global _active
@@ -162,33 +167,28 @@ class WatchBlock:
 
     def _leave(self) -> None:
         global _active
-        if self._hooks is not None:
-            self._hooks.remove()
+        if self.hooks is not None:
+            self.hooks.remove()
             self._adapter.disconnect()
-        self._hooks = None
-        if self._sentinel is not None:
-            self._sentinel.end()
-        self._sentinel = None
+        self.hooks = None
+        self._observer.end()
+        self._observer = Observer(self, None)
         self._old = {}
         with _lock:
             _active = None
 
-    def begin_session(self, pid: int, how: str) -> None:
-        version, host = sys.version.split()[0], os.uname().nodename
-        self._adapter.begin(
-            "",
-            False,
-            False,
-            how,
-            False,
-            "",
-            list(sys.argv),
-            version,
-            sys.modules["torch"].__version__,
-            host,
-            pid,
+    def begin_session(self, pid: int, replays: bool = False) -> None:
+        """In a replay it is that of the run, whose `pid` it has, and ends at the first error."""
+        options = self._adapter.SessionOptions(
+            on_error="go_on" if self.on_find == "report" and not replays else "raise",
+            argv=list(sys.argv),
+            python=sys.version.split()[0],
+            torch=sys.modules["torch"].__version__,
+            host=os.uname().nodename,
+            pid=pid,
             mode=self.mode,
         )
+        self._adapter.begin(options)
         self._adapter.keep_to("", "")
 
     def _tell_of_what_is_there(self, torch: ModuleType) -> None:
@@ -204,7 +204,7 @@ class WatchBlock:
                     self._adapter.register_buffer(None, None, buffer)
         for value in alive:
             if issubclass(type(value), Optimizer) and getattr(value, "param_groups", None):
-                self._hooks.optimizers.seen.add(value)
+                self.hooks.optimizers.seen.add(value)
                 self._adapter.optimizer_made(value)
         self._adapter.remember_old_gradients()
         self._old = {
@@ -228,58 +228,52 @@ class WatchBlock:
         """Asked on the thread that did harm; None lets the program go on."""
         if number is None or self._adapter is None:
             return None
-        if self._sentinel is not None:
-            self._sentinel.error_in_replay()
-        finding = Finding.from_json(json.loads(self._adapter.finding_json(number)))
-        return self.exception_for_finding(number, finding, self._adapter.finding_text(number))
+        self._observer.error_in_replay()
+        finding = Finding.from_json(finding_of(self._adapter, number))
+        text = self._adapter.error_number(number).text()
+        return self.exception_for_finding(number, finding, text)
 
     def exception_for_finding(
         self, number: int, finding: Finding, text: str
     ) -> BaseException | None:
         if self.on_find == "raise":
-            self._told.add(number)
+            self._reported.add(number)
             return NonFiniteError(text, finding)
-        if callable(self.on_find) and number not in self._told:
-            self._told.add(number)
+        if callable(self.on_find) and number not in self._reported:
+            self._reported.add(number)
             try:
                 self.on_find(finding)
             except BaseException as error:
                 return error
         return None
 
-    def _judge(self, adapter: ModuleType, error: BaseException | None) -> dict:
+    def before_finish(self) -> None:
+        """All that is known at the end of the block is judged."""
+
+    def _conclude(self, error: BaseException | None) -> Conclusion:
         from nanscope.moments import held
 
-        sentinel = self._sentinel
-        found = adapter.error_found() or (sentinel is not None and sentinel.error_found())
-        ours = isinstance(error, NonFiniteError) and found
+        ours = isinstance(error, NonFiniteError) and self._observer.error_found()
         # Reading a frame's locals keeps them alive with it.
         raised = held.Raised(error) if error is not None and not ours else None
-        looked = sentinel is not None and sentinel.looks()
-        if looked:
-            told = sentinel.at_end(error, raised)
-            if told is not None:
-                return told
-        if not ours and not looked:
-            held.tell_end(adapter, raised, int(raised is not None), self.held())
-        ended = "stopped" if ours else "exception" if error is not None else "normally"
-        gaps = sentinel.gaps() if sentinel is not None else []
-        told = adapter.finish(int(error is not None), ended, gaps, False, False)
-        if sentinel is not None:
-            sentinel.judged(told, raised)
-        return told
+        kind = "stopped" if ours else "exception" if error is not None else "normally"
+        ending = Ending(kind, int(error is not None), error)
+        return self._observer.conclude(ending, raised, ours)
 
-    def _tell(self, told: dict, error: BaseException | None) -> None:
-        report = json.loads(told["json"])
+    def finish(self, ending: Ending) -> Conclusion:
+        return Conclusion.of_session(self._adapter, ending, self._observer.gaps())
+
+    def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
+        report = json.loads(conclusion.capture.json())
         self.findings = [Finding.from_json(finding) for finding in report["findings"]]
-        self.verdict, self.report = report["verdict"], told["text"]
-        for sentence in told["complaints"]:
+        self.verdict, self.report = report["verdict"], conclusion.capture.text()
+        for sentence in conclusion.complaints:
             say(sentence)
         if self.on_find == "report":
             say(self.report.rstrip("\n"))
             return
         errors = [f for f in self.findings if f.level == "error"]
-        late = [(i, finding) for i, finding in enumerate(errors) if i not in self._told]
+        late = [(i, finding) for i, finding in enumerate(errors) if i not in self._reported]
         if callable(self.on_find):
             for _, finding in late:
                 self.on_find(finding)
@@ -291,7 +285,8 @@ class WatchBlock:
 
     def _text_of(self, number: int) -> str:
         """Of a replay's finding there is the whole report."""
-        return self._adapter.finding_text(number) or self.report
+        record = self._adapter.error_number(number)
+        return self.report if record is None else record.text()
 
 
 @overload
@@ -347,6 +342,5 @@ def _forked(adapter: ModuleType) -> None:
     if _active is None:
         return
     adapter.fork_ended()
-    sentinel = _active._sentinel
-    if sentinel is None or sentinel.forked():
+    if _active._observer.forked():
         adapter.watch(False)

@@ -63,7 +63,7 @@ class _Method:
         return getattr(self.original, name)
 
 
-def _told_before(original: object, note: Callable) -> _Method:
+def _noted_before(original: object, note: Callable) -> _Method:
     """A method that is noted whenever it is called; asking whether it is there notes nothing."""
     return _Method(_core.Around(original, before=note), original)
 
@@ -96,31 +96,28 @@ class _Optimizers:
             self.adapter.gradients_dropped(optimizer)
 
 
-def attach(torch: ModuleType, settings: Settings, choice: Choice | None = None) -> ModuleType | str:
-    """Installs and switches the watch on; the adapter, or a sentence that says why not."""
-    adapter = load(torch)
-    if not isinstance(adapter, str):
-        stopping = Stopping(settings, adapter)
-        connect(torch, adapter, settings.main_file, stopping, settings.steps, choice)
-        adapter.install()
-        _stop_with_threads()
-        adapter.watch(True)
-    return adapter
+def connect_exact(
+    torch: ModuleType, adapter: ModuleType, settings: Settings, choice: Choice | None = None
+) -> None:
+    """Puts the hooks and wrappers in and switches the watch on."""
+    stopping = Stopping(settings, adapter)
+    connect(torch, adapter, settings.main_file, stopping, settings.steps, choice)
+    adapter.install()
+    _stop_with_threads()
+    adapter.watch(True)
 
 
-def attach_sentinel(
+def connect_sentinel(
     torch: ModuleType,
+    adapter: ModuleType,
     settings: Settings,
     exception_for: Callable[[int | None], BaseException | None],
     before_workers: Callable[[object], None],
-) -> ModuleType | str:
-    """The hooks alone: no kernel is wrapped before something is to be watched."""
-    adapter = load(torch)
-    if not isinstance(adapter, str):
-        hooks = connect(torch, adapter, settings.main_file, exception_for, settings.steps)
-        hooks.tell_sentinel(torch, adapter, before_workers)
-        _stop_with_threads()
-    return adapter
+) -> None:
+    """Puts the hooks in alone: no kernel is wrapped before something is to be watched."""
+    hooks = connect(torch, adapter, settings.main_file, exception_for, settings.steps)
+    hooks.tell_sentinel(torch, adapter, before_workers)
+    _stop_with_threads()
 
 
 def load(torch: ModuleType) -> ModuleType | str:
@@ -149,13 +146,15 @@ def connect(
 
     storyteller = story.Storyteller(main_file, adapter.storage_number)
     adapter.configure(
-        lambda filename: is_user_code(filename, main_file),
-        torch.optim.Optimizer,
-        os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
-        storyteller.describe,
-        storyteller.name_of_storage,
-        exception_for,
-        steps,
+        adapter.Configuration(
+            is_user_code=lambda filename: is_user_code(filename, main_file),
+            optimizer=torch.optim.Optimizer,
+            torch_folder=os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
+            describe=storyteller.describe,
+            name=storyteller.name_of_storage,
+            exception_for=exception_for,
+            steps=steps,
+        )
     )
     return Hooks(torch, adapter, choice)
 
@@ -200,9 +199,9 @@ class Hooks:
         before = optim.register_optimizer_step_pre_hook(adapter.step_pre_hook)
         after = optim.register_optimizer_step_post_hook(adapter.step_post_hook)
         self.undo += [before.remove, after.remove]
-        kind, told = torch.optim.Optimizer, self.optimizers
-        self._put(kind, "__init__", _Noted(kind.__init__, told.made))
-        self._put(kind, "zero_grad", _told_before(kind.zero_grad, told.dropped))
+        kind, optimizers = torch.optim.Optimizer, self.optimizers
+        self._put(kind, "__init__", _Noted(kind.__init__, optimizers.made))
+        self._put(kind, "zero_grad", _noted_before(kind.zero_grad, optimizers.dropped))
 
     def _modules(self, torch: ModuleType, adapter: ModuleType) -> None:
         from torch.nn.modules import module as modules
@@ -223,20 +222,20 @@ class Hooks:
         """What wrapped kernels would tell of, and the moment before a loader starts its workers."""
         for name in ("item", "__float__"):
             original = getattr(torch.Tensor, name)
-            self._put(torch.Tensor, name, _told_before(original, adapter.number_read))
+            self._put(torch.Tensor, name, _noted_before(original, adapter.number_read))
         from torch.amp.grad_scaler import GradScaler
         from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter as Workers
 
-        self._put(GradScaler, "update", _told_before(GradScaler.update, adapter.scaler_updates))
+        self._put(GradScaler, "update", _noted_before(GradScaler.update, adapter.scaler_updates))
         self._put(Workers, "__init__", _Noted(Workers.__init__, before_workers))
 
     def _values(self, torch: ModuleType, adapter: ModuleType) -> None:
         # Values that go to Python.
         Tensor = torch.Tensor
-        self._put(Tensor, "numpy", _told_before(Tensor.numpy, adapter.lent))
-        self._put(Tensor, "tolist", _told_before(Tensor.tolist, adapter.host_read))
+        self._put(Tensor, "numpy", _noted_before(Tensor.numpy, adapter.lent))
+        self._put(Tensor, "tolist", _noted_before(Tensor.tolist, adapter.host_read))
         # An address in other hands: ctypes, Numba, another library.
-        self._put(Tensor, "data_ptr", _told_before(Tensor.data_ptr, adapter.address_given))
+        self._put(Tensor, "data_ptr", _noted_before(Tensor.data_ptr, adapter.address_given))
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)
@@ -258,11 +257,11 @@ def _stop_with_threads() -> None:
     """A thread that is stopped has nothing to print, and the program stops with it."""
     import threading
 
-    told = threading.excepthook
+    original = threading.excepthook
 
     def hook(args) -> None:
         if not issubclass(args.exc_type, (Stop, ChildStop)):
-            told(args)
+            original(args)
         elif threading.main_thread().ident is not None:
             _core.raise_in_main(args.exc_value, threading.main_thread().ident)
 

@@ -55,11 +55,6 @@ class Raised:
         ]
 
 
-def tell_program_end(adapter: ModuleType, raised: Raised | None, status: int) -> None:
-    """Of tensors without a name only those count that are known to be bad."""
-    tell_end(adapter, raised, status, tensors_of_the_program(unnamed=adapter.knows_bad_values()))
-
-
 def tell_end(
     adapter: ModuleType, raised: Raised | None, status: int, tensors: list[tuple[str, object]]
 ) -> None:

@@ -1,4 +1,4 @@
-"""The watch over one process, from the import of torch to the end, which is told once."""
+"""The watch over one process, from the import of torch to the end, which is reported once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import time
 from _thread import get_ident
 
 from nanscope import _core
+from nanscope.run.conclusion import Conclusion
 from nanscope.run.ending import REAL_EXIT, Ending, say, write_json
 from nanscope.run.imports import when_imported
+from nanscope.run.observer import Observer
 from nanscope.telling.stack import display_path
 
 TYPE_CHECKING = False
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from nanscope.moments.held import Raised
     from nanscope.run.choice import Choice
     from nanscope.run.settings import Settings
-    from nanscope.sentinel.run import RunSentinel
 
 ERROR_FOUND = 3
 begun = False  # this process is watched as a whole
@@ -32,8 +33,26 @@ IN_CHILD = "nanscope: an error in a child process, pid {}."
 OF_CHILD = "nanscope: a child process, pid {}, found an error: {}"
 
 
+class ExactRun(Observer):
+    def connect(self, torch: ModuleType) -> None:
+        from nanscope.moments import attach
+
+        watch: Watch = self.stretch
+        attach.connect_exact(torch, self.adapter, watch.settings, watch.choice)
+
+
+def observer_of(watch: Watch, adapter: ModuleType) -> Observer:
+    if watch.settings.mode == "exact":
+        return ExactRun(watch, adapter)
+    from nanscope.sentinel.run import RunSentinel
+
+    return RunSentinel(watch, adapter)
+
+
 class Watch:
-    """What this process does is watched, judged and told."""
+    """What this process does is watched, judged and reported."""
+
+    error_status = ERROR_FOUND
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -47,7 +66,7 @@ class Watch:
         self.judging = 0  # the thread that does
         self.judged = False
         self.signalled = False
-        self.sentinel: RunSentinel | None = None
+        self.observer = Observer(self, None)  # of nothing, until torch is there
         self.status: int | None = None  # once it is judged: another than the program's own
 
     # ---------------------------------------------------------------- before and during
@@ -64,52 +83,51 @@ class Watch:
                 from nanscope.run import choice
 
                 self.choice = choice.of(self.settings)
-            answer = self._attach(torch)
-            if isinstance(answer, str):
-                self.problem = answer
+            from nanscope.moments import attach
+
+            adapter = attach.load(torch)
+            if isinstance(adapter, str):
+                self.problem = adapter
                 return
-            self.adapter = answer
-            self.begin_session(os.getpid(), self.settings.capture_path())
+            observer = self.observer_of(adapter)
+            observer.connect(torch)
+            self.adapter, self.observer = adapter, observer
+            self.begin_session(os.getpid())
             _core.have_last_words(self.last_words)
-            if self.sentinel is not None:
-                self.sentinel.begin(answer)
+            observer.begin()
         except Exception as error:
             self.problem = f"nanscope could not attach itself to torch: {error!r}"
 
-    def _attach(self, torch: ModuleType) -> ModuleType | str:
-        from nanscope.moments import attach
+    def observer_of(self, adapter: ModuleType) -> Observer:
+        return observer_of(self, adapter)
 
-        if self.settings.mode == "exact":
-            return attach.attach(torch, self.settings, self.choice)
-        from nanscope.sentinel.run import RunSentinel
-
-        self.sentinel = sentinel = RunSentinel(self)
-        return attach.attach_sentinel(
-            torch, self.settings, sentinel.exception_for, sentinel.before_workers
-        )
-
-    def begin_session(self, pid: int, capture: str) -> None:
+    def begin_session(self, pid: int, replays: bool = False) -> None:
+        """In a replay it is that of the run, whose `pid` it has; its capture stays in memory."""
         settings = self.settings
-        self.adapter.begin(
-            capture,
-            settings.force,
-            bool(settings.output) and not settings.is_child,
-            settings.on_error,
-            settings.strict,
-            settings.news if settings.is_child else "",
-            settings.argv,
-            sys.version.split()[0],
-            self.torch_version,
-            os.uname().nodename,
-            pid,
+        if replays:
+            settings.be_of_a_replay()
+            self.news = None
+        options = self.adapter.SessionOptions(
+            capture="" if replays else settings.capture_path(),
+            overwrite=settings.force,
+            keep_capture=bool(settings.output) and not settings.is_child,
+            on_error=settings.on_error,
+            strict=settings.strict,
+            news=settings.news if settings.is_child else "",
+            argv=settings.argv,
+            python=sys.version.split()[0],
+            torch=self.torch_version,
+            host=os.uname().nodename,
+            pid=pid,
             mode=settings.mode,
         )
+        self.adapter.begin(options)
         shown = display_path(settings.file) if settings.file else ""
         self.adapter.keep_to(settings.layer, shown)
 
     def forked(self) -> None:
         """In the child of a fork: a watch of its own."""
-        if self.sentinel is not None and not self.sentinel.forked():
+        if not self.observer.forked():
             return  # a snapshot: what it watches, if ever, is the run
         self.settings.is_child = True
         self.settings.json = ""
@@ -130,7 +148,7 @@ class Watch:
 
     # ---------------------------------------------------------------- the end
     def judge(self, ending: Ending, raised: Raised | None = None) -> int | None:
-        """What is known is judged and told; the exit status, or None for the program's own.
+        """What is known is judged and reported; the exit status, or None for the program's own.
 
         `raised`: of an exception that is gone.
         """
@@ -144,9 +162,9 @@ class Watch:
         except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, Exception):
                 say(f"nanscope could not tell what it found, a fault of its own: {error!r}")
-            found = self.adapter is not None and self._error_found()
-            self.status = ERROR_FOUND if found and not self.settings.is_child else None
-        if self.sentinel is not None and self.sentinel.replay is not None:
+            found = self.adapter is not None and self.observer.error_found()
+            self.status = self._status(found)
+        if self.observer.replays:
             REAL_EXIT(1)  # it could not tell, and is not to run the program's atexit
         self.judged = True
         _core.no_last_words()
@@ -160,78 +178,73 @@ class Watch:
             time.sleep(0.1)
 
     def _judge(self, ending: Ending, raised: Raised | None) -> int | None:
+        if self.adapter is None:
+            return self._nothing_watched(ending)
+        conclusion = self.conclude(ending, raised)
+        children = self._children()
+        found = conclusion.capture.error or bool(children)
+        if found:
+            from nanscope.run import proposal  # its imports are for a program that had an error
+
+            proposal.add_to(conclusion, self.settings)
+        self._show(conclusion, ending, children)
+        if self.settings.json:
+            write_json(self.settings.json, conclusion.capture.json())
+        return self._status(found)
+
+    def conclude(self, ending: Ending, raised: Raised | None) -> Conclusion:
+        """Ends the session."""
         from nanscope.moments import held
 
-        adapter = self.adapter
-        if adapter is None:
-            return self._nothing_watched(ending)
-        ours = ending.kind == "stopped" and self._error_found()
+        ours = ending.kind == "stopped" and self.observer.error_found()
         if ending.exception is not None and not ours:
             raised = held.Raised(ending.exception)
-        if self.sentinel is not None and self.sentinel.looks():
-            return self._judge_looks(ending, raised)
-        adapter.watch(False)
-        if not ours:
-            held.tell_program_end(adapter, raised, ending.status)
-        if self.choice is not None and not adapter.error_found():
+        return self.observer.conclude(ending, raised, ours)
+
+    def _status(self, found: bool) -> int | None:
+        """A child's status is between it and its parent: a DataLoader fails at once if a worker
+        ends with another than 0. The run ends with 3, whoever found the error.
+        """
+        return ERROR_FOUND if found and not self.settings.is_child else None
+
+    def _children(self) -> list[tuple[int, str]]:
+        """Those that found an error."""
+        return self.news.read() if self.news is not None else []
+
+    def held(self) -> list[tuple[str, object]]:
+        """Of tensors without a name only those count that are known to be bad."""
+        from nanscope.moments import held
+
+        return held.tensors_of_the_program(unnamed=self.adapter.knows_bad_values())
+
+    def before_finish(self) -> None:
+        if self.choice is not None and not self.adapter.error_found():
             self.nothing_chosen = self.choice.problem()
-        children = self.news.read() if self.news is not None else []
-        found = adapter.error_found() or bool(children)
-        # A child's status is between it and its parent: a DataLoader fails at once if a worker ends
-        # with another than 0. The run ends with 3, whoever found the error.
-        status = ERROR_FOUND if found and not self.settings.is_child else None
-        told = self.finish(ending.status if status is None else status, ending.kind, children)
-        if self.sentinel is not None:
-            self.sentinel.judged(told, raised)
-        if found:
-            self._propose(told)
-        self._tell(told, ending, children)
-        write_json(self.settings.json, told["json"])
-        return status
 
-    def finish(self, status: int, kind: str, children: list[tuple[int, str]]) -> dict:
-        gaps, settings = self._not_watched(children), self.settings
-        return self.adapter.finish(status, kind, gaps, settings.verbose, settings.color)
+    def finish(self, ending: Ending) -> Conclusion:
+        children = self._children()
+        status = self._status(self.adapter.error_found() or bool(children))
+        ending = Ending(ending.kind, ending.status if status is None else status)
+        return Conclusion.of_session(self.adapter, ending, self._not_watched(children))
 
-    def _judge_looks(self, ending: Ending, raised: Raised | None) -> int | None:
-        """The program was looked at once a step; a replay may have an answer."""
-        children = self.news.read() if self.news is not None else []
-        told = self.sentinel.at_end(ending, raised)
-        found = bool(children) or (told is not None and told["error"])
-        status = ERROR_FOUND if found and not self.settings.is_child else None
-        if told is None:
-            told = self.finish(ending.status if status is None else status, ending.kind, children)
-        if found:
-            self._propose(told)
-        self._tell(told, ending, children)
-        write_json(self.settings.json, told["json"])
-        return status
-
-    def _propose(self, told: dict) -> None:
-        from nanscope.run import proposal  # its imports are not for a program that had no error
-
-        proposal.add_to(told, self.settings)
-
-    def _error_found(self) -> bool:
-        answered = self.sentinel is not None and self.sentinel.error_found()
-        return answered or self.adapter.error_found()
-
-    def _tell(self, told: dict, ending: Ending, children: list[tuple[int, str]]) -> None:
-        lines = list(told["complaints"])
+    def _show(
+        self, conclusion: Conclusion, ending: Ending, children: list[tuple[int, str]]
+    ) -> None:
+        settings, capture = self.settings, conclusion.capture
+        lines = list(conclusion.complaints)
         if self.nothing_chosen:
             lines.append(f"nanscope: {self.nothing_chosen}: all of the program was left out.")
-        stopped = self.adapter.stops() and self.settings.on_error == "stop"
-        if stopped and ending.kind != "stopped" and not self.settings.is_child:
+        stopped = self.adapter.stops() and settings.on_error == "stop"
+        if stopped and ending.kind != "stopped" and not settings.is_child:
             lines.append(RAN_ON)
-        quiet = self.settings.quiet or (self.settings.is_child and not told["error"])
+        quiet = settings.quiet or (settings.is_child and not capture.error)
         if not quiet:
-            if self.settings.is_child:
+            if settings.is_child:
                 lines.append(IN_CHILD.format(os.getpid()))
-            lines.append(told["text"].rstrip("\n"))
-            if told["capture"]:
-                lines.append(f"Capture: {display_path(told['capture'])}")
-            if self.sentinel is not None:
-                lines += self.sentinel.remarks()
+            lines.append(capture.text(settings.verbose, settings.color).rstrip("\n"))
+            if conclusion.path:
+                lines.append(f"Capture: {display_path(conclusion.path)}")
+            lines += self.observer.remarks()
         lines += [OF_CHILD.format(pid, display_path(path)) for pid, path in children]
         if lines:
             say("\n".join(lines))  # at once: other processes write there too
@@ -239,7 +252,7 @@ class Watch:
     def _nothing_watched(self, ending: Ending) -> int | None:
         if self.settings.is_child:
             return None
-        children = self.news.read() if self.news is not None else []
+        children = self._children()
         for pid, path in children:
             say(OF_CHILD.format(pid, display_path(path)))
         if self.problem is not None:
@@ -251,19 +264,25 @@ class Watch:
         return ERROR_FOUND if children else None
 
     def _empty_report(self, ending: Ending, children: list[tuple[int, str]]) -> str:
-        from nanscope.run import empty_report
-
         gaps = self._not_watched(children)
         if self.problem is not None:
             gaps.append(("all of torch", self.problem, 1))
-        status = ERROR_FOUND if children else ending.status
-        return empty_report.text(self.settings, self.torch_version, ending, status, gaps)
+        capture = _core.Capture.unwatched(
+            argv=self.settings.argv,
+            python=sys.version.split()[0],
+            torch=self.torch_version,
+            host=os.uname().nodename,
+            pid=os.getpid(),
+            exit_status=ERROR_FOUND if children else ending.status,
+            ended=ending.kind,
+            gaps=gaps,
+        )
+        return capture.json()
 
     def _not_watched(self, children: list[tuple[int, str]]) -> list[tuple[str, str, int]]:
         """What ran where no kernel of ours could see it."""
         gaps = [(what, why, count) for (what, why), count in self.unwatched.items()]
-        if self.sentinel is not None:
-            gaps += self.sentinel.gaps()
+        gaps += self.observer.gaps()
         if self.nothing_chosen:
             gaps.append(("all of the program", self.nothing_chosen, 1))
         if children:

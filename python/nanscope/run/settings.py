@@ -16,7 +16,7 @@ class Settings:
     folder     where captures go; "" if the working directory is gone
     stem       how the names of captures begin: nanscope-train
     mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
-    news       where a child tells the run that it found an error; "" without children
+    news       where a child announces to the run that it found an error; "" without children
     """
 
     def __init__(self, **values: object) -> None:
@@ -69,6 +69,12 @@ class Settings:
 
     def for_child(self) -> dict[str, object]:
         return {**vars(self), "is_child": True, "json": "", "force": False}
+
+    def be_of_a_replay(self) -> None:
+        """A replay stops at the first error, and speaks to nobody but the run."""
+        self.on_error = "stop"
+        self.pdb = self.force = False
+        self.output = self.json = self.news = ""
 
     def capture_path(self) -> str:
         """Where this process would write; the name of a child's has its own number."""

@@ -6,11 +6,13 @@ from nanscope.errors import ChildStop, NonFiniteError, Stop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from nanscope.run.settings import Settings
 
 STOPPED = "nanscope stopped the program: a non-finite value did harm"
+STEPS_DONE = "the steps that were asked for are done"
 
 
 class Stopping:
@@ -25,25 +27,40 @@ class Stopping:
         self.adapter = adapter
 
     def __call__(self, number: int | None) -> BaseException | None:
-        child = self.settings.is_child
         if number is None:
-            return SystemExit(0) if child else Stop("the steps that were asked for are done")
-        if self.settings.on_error == "stop" and not child:
-            return Stop(STOPPED)
-        import json
+            return SystemExit(0) if self.settings.is_child else Stop(STEPS_DONE)
+        return self.for_finding(lambda: finding_of(self.adapter, number))
 
-        finding = json.loads(self.adapter.finding_json(number))
-        if self.settings.on_error == "stop":
-            from nanscope.findings import Finding
+    def for_finding(self, finding: Callable[[], dict]) -> BaseException | None:
+        """`finding` is asked for where it is needed: it is long."""
+        on_error, child = self.settings.on_error, self.settings.is_child
+        if on_error == "go_on":
+            return None
+        if on_error == "stop" and not child:
+            return stop(child)
+        from nanscope.findings import Finding
 
-            return ChildStop(sentence_of(finding), Finding.from_json(finding))
+        found = finding()
+        sentence = sentence_of(found)
+        if on_error == "stop":
+            return ChildStop(sentence, Finding.from_json(found))
         if self.settings.pdb and not child:  # the standard input of a child is not the terminal
             from nanscope.run import debugger
 
-            return debugger.open_at_the_users_frame(sentence_of(finding))
-        from nanscope.findings import Finding
+            return debugger.open_at_the_users_frame(sentence)
+        return NonFiniteError(sentence, Finding.from_json(found))
 
-        return NonFiniteError(sentence_of(finding), Finding.from_json(finding))
+
+def stop(child: bool) -> BaseException:
+    """What ends a program without a word about the finding."""
+    return ChildStop(STOPPED) if child else Stop(STOPPED)
+
+
+def finding_of(adapter: ModuleType, number: int) -> dict:
+    """An error of the session, as in the JSON."""
+    import json
+
+    return json.loads(adapter.error_number(number).json())
 
 
 def sentence_of(finding: dict) -> str:

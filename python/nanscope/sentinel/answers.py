@@ -6,6 +6,9 @@ import json
 import os
 import struct
 
+from nanscope import _core
+from nanscope.run.conclusion import Conclusion
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,37 +40,24 @@ class Comparison:
 
 
 class Answer:
-    """`told` is what the adapter's `finish` returned in the replay; `capture` the bytes of it."""
+    """The capture of a replay, which is that of the run from here on."""
 
-    def __init__(self, told: dict, capture: bytes, comparison: Comparison) -> None:
-        self.told = told
-        self.capture = capture
+    def __init__(self, how: dict, data: bytes, comparison: Comparison) -> None:
+        self.data = data
+        self.conclusion = Conclusion(_core.Capture.from_bytes(data), "", how["complaints"])
+        self.moments: int = how["moments"]  # that it came to
+        self.early_end: str = how["ending"] or "it ended early"
         self.comparison = comparison
-        self.report = json.loads(told["json"])
-
-    @property
-    def error(self) -> dict | None:
-        findings = self.report["findings"]
-        return next((f for f in findings if f["level"] == "error"), None)
-
-    def ended(self, kind: str) -> None:
-        """The run went on after its error, and has ended by now."""
-        if self.report["program"]["ended"] != kind:
-            self.report["program"]["ended"] = kind
-            self.told["json"] = json.dumps(self.report, indent=2, ensure_ascii=False) + "\n"
+        findings = json.loads(self.conclusion.capture.json())["findings"]
+        self.error: dict | None = next((f for f in findings if f["level"] == "error"), None)
 
     def reached(self, moment: int) -> bool:
         """A replay that ended before has nothing to say, unless it is an error."""
-        return self.error is not None or self.told["moments"] >= moment
-
-    @property
-    def early_end(self) -> str:
-        return self.told["ending"] or "it ended early"
+        return self.error is not None or self.moments >= moment
 
     @property
     def text(self) -> str:
-        """Of the error, without the lines around it."""
-        return self.told.get("finding", "") or self.told["text"]
+        return self.conclusion.capture.text()
 
     @property
     def knows_the_origin(self) -> bool:
@@ -83,8 +73,9 @@ def send_unguarded(descriptor: int, places: list[str]) -> None:
     _append(descriptor, json.dumps(places).encode())
 
 
-def send(descriptor: int, told: dict, capture: bytes) -> None:
-    _append(descriptor, json.dumps({**told, "capture": ""}).encode())
+def send(descriptor: int, how: dict, capture: bytes) -> None:
+    """`how`: the keys that Answer reads."""
+    _append(descriptor, json.dumps(how).encode())
     _append(descriptor, capture)
 
 

@@ -21,10 +21,10 @@ class Connections:
         """A peer with whom anything was exchanged since this was last asked."""
         talker, now = None, {}
         for descriptor, inode in _sockets():
-            told = _core.exchanged_over(descriptor)
-            if told is None:
+            exchanged = _core.exchanged_over(descriptor)
+            if exchanged is None:
                 continue
-            peer, now[inode] = told
+            peer, now[inode] = exchanged
             if now[inode] != self.bytes.get(inode, now[inode]):
                 talker = peer
         self.bytes = now

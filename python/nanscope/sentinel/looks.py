@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.run.conclusion import Conclusion
+
 SHARE_OF_TIME = 0.002  # that snapshots may cost
 COPIED_PER_SECOND = 1e9  # bytes: what the run writes after a fork is copied first
 LEAST_SECONDS = 60.0
@@ -42,8 +44,8 @@ GOES_EXACT = "nanscope: {} From step {} on every operation is watched."
 class Host(Protocol):
     """Whose sentinel it is: a run, or a watch() block."""
 
-    def watch_exactly(self, run: int = 0, capture: str = "") -> None: ...
-    def judged_in_replay(self, kind: str, ended: bool = False) -> dict: ...
+    def watch_exactly(self, run: int = 0) -> None: ...
+    def conclude_replay(self, kind: str, ended: bool = False) -> Conclusion: ...
     def exception_for_answer(self, answer: answers.Answer) -> BaseException | None: ...
 
 
@@ -60,8 +62,8 @@ class Sentinel:
         self.false_alarms = 0
         self.connections = Connections()
         self.next_at = 0.0  # the earliest time of the next snapshot
-        self.told_obstacle = False
-        self.told_unguarded: set[str] = set()
+        self.said_obstacle = False
+        self.said_unguarded: set[str] = set()
         self.ended = False
         self.remarks: list[str] = []  # for the report
         self.gaps: list[tuple[str, str, int]] = []
@@ -104,9 +106,9 @@ class Sentinel:
     def _say_obstacle(self, reason: str, begun: bool) -> None:
         """Once; not before the first step if there is a snapshot to use."""
         alive = self.snapshots.alive
-        if self.told_obstacle or (alive and not begun):
+        if self.said_obstacle or (alive and not begun):
             return
-        self.told_obstacle = True
+        self.said_obstacle = True
         if alive:
             then = f"the steps since step {alive[-1].steps} are run again"
             self._say(NO_SNAPSHOT.format("newer ", reason, then))
@@ -139,7 +141,7 @@ class Sentinel:
     def alarm(self, what: str) -> BaseException | None:
         """The exception to raise here, or None to go on."""
         if self.answer is not None:
-            return None  # the first error is the answer, and the program was told to go on
+            return None  # the first error is the answer, and the program was to go on
         moments, _, steps = self.adapter.sentinel_counts()
         answer = self._ask(moments, steps, lambda old: WAKES.format(what, steps, old.steps))
         if answer is not None and not self._is_of_this_run(answer, steps):
@@ -251,8 +253,8 @@ class Sentinel:
 
     def _say_unguarded(self, places: list[str]) -> None:
         """Of each place once; an empty name: everywhere."""
-        new = [place for place in places if place not in self.told_unguarded]
-        self.told_unguarded.update(new)
+        new = [place for place in places if place not in self.said_unguarded]
+        self.said_unguarded.update(new)
         if new:
             self._say(UNGUARDED.format(f"below {', '.join(new)} " if all(new) else ""))
 

@@ -17,12 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.run.conclusion import Conclusion
     from nanscope.sentinel.looks import Host
     from nanscope.sentinel.snapshots import Woken
 
-# What a finding is told with: loaded before the snapshot, since the disk may have changed when it
+# What describes a finding: loaded before the snapshot, since the disk may have changed when it
 # is woken (a package that is being installed anew).
-TELLERS = (expression, held, modules, names)
+DESCRIBERS = (expression, held, modules, names)
 
 
 class Replay:
@@ -38,7 +39,7 @@ class Replay:
         os.environ["NANSCOPE_REPLAY"] = "1"
         files.open_anew(self.woken.files, {self.woken.answer})
         self._leave_the_world()
-        self.host.watch_exactly(self.woken.run, os.path.join(self.scratch, "replay.nsc"))
+        self.host.watch_exactly(self.woken.run)
         self.adapter.begin_replay(abs(self.woken.last_moment))
 
     def _leave_the_world(self) -> None:
@@ -52,22 +53,18 @@ class Replay:
     # ---------------------------------------------------------------- the end, of three kinds
     def error(self) -> NoReturn:
         """An error is found, on the thread that did harm."""
-        self.send(self.host.judged_in_replay("stopped"))
+        self.send(self.host.conclude_replay("stopped"))
 
     def last_moment(self) -> NoReturn:
         """The moment of the alarm has come and is judged."""
         kind = "signal" if self.ends_at_last_moment else "normally"
-        self.send(self.host.judged_in_replay(kind, ended=self.ends_at_last_moment))
+        self.send(self.host.conclude_replay(kind, ended=self.ends_at_last_moment))
 
-    def send(self, told: dict, ending: str = "") -> NoReturn:
+    def send(self, conclusion: Conclusion, ending: str = "") -> NoReturn:
         """What was judged; also where the program came to an end of its own."""
-        capture = b""
-        if told["capture"]:
-            with open(told["capture"], "rb") as file:
-                capture = file.read()
         moments = self.adapter.sentinel_counts()[0]
-        also = {"moments": moments, "ending": ending}
-        answers.send(self.woken.answer, told | also, capture)
+        how = {"moments": moments, "ending": ending, "complaints": conclusion.complaints}
+        answers.send(self.woken.answer, how, conclusion.capture.to_bytes())
         REAL_EXIT(0)
 
     def gaps(self) -> list[tuple[str, str, int]]:

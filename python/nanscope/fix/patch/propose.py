@@ -86,7 +86,6 @@ ANY = (
     division, logarithm, roots, exponential.normalised, exponential, trigonometry, softmax,
     reductions, ctc, memory,
 )  # fmt: skip
-SHOWED = "true, "  # how the report begins what it says of a suspect that is true, and no cause
 ADVICE = {
     "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "
     "where.",
@@ -120,7 +119,7 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
 
 def _rules(case: Case) -> Iterable:
     """Those of the cause, and then of what it showed as."""
-    others = [o.id for o in case.finding.cause.others if o.why_not.startswith(SHOWED)]
+    others = [other.id for other in case.finding.cause.others if other.shows]
     more = [rule for other in others for rule in RULES.get(other, ())]
     return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
 

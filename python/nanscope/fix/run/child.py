@@ -18,11 +18,26 @@ from nanscope.fix.run.run_logger import RunLogger
 from nanscope.moments import attach
 from nanscope.run import program
 from nanscope.run.children import Children, News
+from nanscope.run.conclusion import Conclusion
+from nanscope.run.ending import Ending
+from nanscope.run.observer import Observer
 from nanscope.run.process import Watch
 from nanscope.run.settings import Settings
-from nanscope.run.stopping import STOPPED
+from nanscope.run.stopping import stop
 
 NOT_STARTED = 126  # of this process: it could not go where its writes are harmless
+
+
+class RepeatObserver(Observer):
+    """Watches every operation, with the logger beside."""
+
+    def connect(self, torch) -> None:
+        watch: RepeatWatch = self.stretch
+        adapter = watch.probe.adapter = self.adapter
+        attach.connect(torch, adapter, watch.settings.main_file, watch.exception_for)
+        adapter.install()
+        watch.logger.attach(torch, adapter)
+        adapter.watch(True)
 
 
 class RepeatWatch(Watch):
@@ -35,25 +50,12 @@ class RepeatWatch(Watch):
         self.answer_path = answer
         self.owner = os.getpid()
 
-    def torch_imported(self, torch) -> None:
-        self.torch_version = torch.__version__
-        adapter = attach.load(torch)
-        if isinstance(adapter, str):
-            self.problem = adapter
-            return
-        attach.connect(torch, adapter, self.settings.main_file, self._exception_for)
-        adapter.install()
-        self.adapter = self.probe.adapter = adapter
-        self.logger.attach(torch, adapter)
-        adapter.watch(True)
-        self.begin_session(os.getpid(), self.settings.capture_path())
-        _core.have_last_words(self.last_words)
+    def observer_of(self, adapter) -> Observer:
+        return RepeatObserver(self, adapter)
 
-    def _exception_for(self, number: int | None) -> BaseException | None:
+    def exception_for(self, number: int | None) -> BaseException | None:
         self.logger.note_error()
-        if not self.logger.stop_at_error:
-            return None
-        return ChildStop(STOPPED) if self.settings.is_child else Stop(STOPPED)
+        return stop(self.settings.is_child) if self.logger.stop_at_error else None
 
     def _judge(self, ending, raised) -> int | None:
         if os.getpid() != self.owner:
@@ -64,25 +66,26 @@ class RepeatWatch(Watch):
             # After the first error the watch was off: what is known is all there is to judge.
             stopped = self.adapter.error_found() or self.logger.log.reached_limit
             if stopped and ending.kind != "exception":
-                ending = type(ending)("stopped", 0)
-            report = self._report(ending, raised)
-            answer.report_json, answer.capture = report["json"], report["capture"]
+                ending = Ending("stopped", 0)
+            conclusion = self._conclude_repeat(ending, raised)
+            answer.report_json, answer.capture = conclusion.capture.json(), conclusion.path
         if ending.exception is not None:
             answer.exception = f"{type(ending.exception).__name__}: {ending.exception}"[:300]
         messages.send(self.answer_path, answer)
         return None
 
-    def _report(self, ending, raised) -> dict:
+    def _conclude_repeat(self, ending, raised) -> Conclusion:
         from nanscope.moments import held
 
-        adapter = self.adapter
-        adapter.watch(False)
-        if not adapter.error_found():  # an exception behind it is of values that nobody watched
-            if ending.exception is not None and ending.kind != "stopped":
-                raised = held.Raised(ending.exception)
-            held.tell_program_end(adapter, raised, ending.status)
-        children = self.news.read() if self.news is not None else []
-        return adapter.finish(ending.status, ending.kind, self._not_watched(children), False, False)
+        ours = self.adapter.error_found()  # what is raised behind it is of values nobody watched
+        if not ours and ending.exception is not None and ending.kind != "stopped":
+            raised = held.Raised(ending.exception)
+        return self.observer.conclude(ending, raised, ours)
+
+    def finish(self, ending) -> Conclusion:
+        """With the program's own status."""
+        gaps = self._not_watched(self._children())
+        return Conclusion.of_session(self.adapter, ending, gaps)
 
 
 def _settings(plan: Plan) -> Settings:

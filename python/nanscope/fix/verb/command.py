@@ -42,11 +42,15 @@ class BadCapture(Exception):
     """The capture of --from is none."""
 
 
-def report_of(capture: str) -> Report:
+def read(capture: str) -> _core.Capture:
     try:
-        return Report.parse(_core.report(capture, [])[0])
+        return _core.Capture.read(capture)
     except ValueError as error:
         raise BadCapture(str(error)) from None
+
+
+def report_of(capture: str) -> Report:
+    return Report.parse(read(capture).json())
 
 
 class Fix:
@@ -120,7 +124,7 @@ class Fix:
         if not self._may_repeat(first.seconds):
             return self._propose(capture, finding)
         done = self.search.run(finding, first)
-        return self._tell(capture, done)
+        return self._conclude(capture, done)
 
     @staticmethod
     def _is_of(capture: str, finding: Finding) -> bool:
@@ -176,19 +180,23 @@ class Fix:
             return FIXED
         case, found = self.search.proposals(finding)
         if not found:
-            return self._told(capture, None, self._not_verified(case, "not_run"), NO_FIX)
+            return self._report(capture, None, self._not_verified(case, "not_run"), NO_FIX)
         from nanscope.fix.patch import instrument
+        from nanscope.fix.verb import record
 
         self.search.files = instrument.patched(case.files, found[0])
         fix = self._fix_of([found[0]])
-        verification = {**EMPTY, "detail": "the patch was not run."}
-        return self._told(capture, fix, verification, FOUND)
+        verification = record.not_run("not_run", "the patch was not run.", [])
+        return self._report(capture, fix, verification, FOUND)
 
-    def _tell(self, capture: str, done: bool) -> int:
+    def _conclude(self, capture: str, done: bool) -> int:
+        from nanscope.fix.verb.record import verification_of
+
         steps = self.search.steps
         if done:
             fix = self._fix_of([s.chosen for s in steps])
-            verification = steps[-1].judgement.verification().to_json()
+            last = steps[-1]
+            verification = verification_of(last.judgement, last.baseline, last.run)
             if len(steps) > 1:
                 verification["detail"] += f"; {len(steps)} faults were fixed one after the other"
                 verification["checks"] = [
@@ -197,21 +205,23 @@ class Fix:
             if not self.runner.reaches_spawned:
                 verification["checks"].append(NOT_SPAWNED)
             if self.request.apply and not self._apply(fix):
-                return self._told(capture, fix, verification, FOUND)
-            return self._told(capture, fix, verification, FIXED)
+                return self._report(capture, fix, verification, FOUND)
+            return self._report(capture, fix, verification, FIXED)
         undecided = [t for t in steps[0].tried if t.judgement.status == "inconclusive"]
         if undecided and len(steps) == 1:
             from nanscope.fix.patch import instrument
 
             best = undecided[0]
             self.search.files = instrument.patched(self.search.originals, best.candidate)
-            verification = best.judgement.verification().to_json()
-            return self._told(capture, self._fix_of([best.candidate]), verification, FOUND)
+            fix = self._fix_of([best.candidate])
+            verification = verification_of(best.judgement, steps[0].baseline, best.run)
+            return self._report(capture, fix, verification, FOUND)
         case = self.search.case(steps[-1].finding)
-        return self._told(capture, None, self._not_verified(case, "failed"), NO_FIX)
+        return self._report(capture, None, self._not_verified(case, "failed"), NO_FIX)
 
     def _not_verified(self, case, status: str) -> dict:
         from nanscope.fix.patch import propose
+        from nanscope.fix.verb import record
 
         tried = [t for step in self.search.steps[-1:] for t in step.tried]
         checks = [f"{t.candidate.id}: {t.judgement.detail}" for t in tried]
@@ -219,10 +229,10 @@ class Fix:
             checks.append("the runs or the time that were allowed are used up")
         head = "no candidate holds" if tried else "no patch fits this place"
         detail = f"{head}. {propose.advice(case)}"
-        return {**EMPTY, "status": status, "detail": detail, "checks": checks}
+        return record.not_run(status, detail, checks)
 
     def _fix_of(self, chosen: list) -> dict:
-        from nanscope.fix.verb.told import fix_of
+        from nanscope.fix.verb.record import fix_of
 
         return fix_of(self.search.originals, self.search.files, chosen)
 
@@ -239,25 +249,23 @@ class Fix:
         fix["applied"] = True
         return True
 
-    def _told(self, capture: str, fix: dict | None, verification: dict, status: int) -> int:
-        verbose, color = self.manner.verbose, self.manner.color
-        findings = report_of(capture).findings
+    def _report(self, path: str, fix: dict | None, verification: dict, status: int) -> int:
+        """Adds what was made of the finding to its capture, and shows that."""
+        capture = read(path)
+        findings = Report.parse(capture.json()).findings
         site = self.finding.origin.site if self.finding else None
         number = next((i for i, f in enumerate(findings) if f.origin.site == site), 0)
-        patches = [(None, None)] * number + [(fix, verification)]
-        report, text = _core.report(capture, patches, verbose, color)
+        capture.repair(number, fix, verification, self._tried(), path)
         if not self.manner.quiet:
-            say(text.rstrip("\n"))
+            say(capture.text(self.manner.verbose, self.manner.color).rstrip("\n"))
             if fix is not None and findings[number].level != "error":
                 say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
-        write_json(self.manner.json, report)
+        write_json(self.manner.json, capture.json())
         return status
 
-
-EMPTY = {
-    "status": "not_run",
-    "steps": 0,
-    "healthy_steps_unchanged": None,
-    "detail": "",
-    "checks": [],
-}
+    def _tried(self) -> list[dict[str, str]]:
+        tried = [t for step in self.search.steps for t in step.tried]
+        return [
+            {"id": t.candidate.id, "status": t.judgement.status, "detail": t.judgement.detail}
+            for t in tried
+        ]

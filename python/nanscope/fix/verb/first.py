@@ -19,9 +19,9 @@ def main(capture: str, main_file: str = "") -> None:
     from nanscope.findings import Report
     from nanscope.fix.patch import instrument, propose
     from nanscope.fix.patch.case import Case
-    from nanscope.fix.verb.told import fix_of
+    from nanscope.fix.verb.record import fix_of
 
-    finding = Report.parse(_core.report(capture, [])[0]).findings[0]
+    finding = Report.parse(_core.Capture.read(capture).json()).findings[0]
     main_path = os.path.realpath(main_file) if main_file else None
     case = Case(finding, {}, os.getcwd(), main_path)
     best = propose.first(case)

@@ -32,6 +32,7 @@ class Budget:
 class Tried:
     candidate: Candidate
     judgement: Judgement
+    run: Run  # with the patch
 
 
 @dataclass
@@ -39,9 +40,11 @@ class Step:
     """One fault, and what was done about it."""
 
     finding: Finding
+    baseline: Run  # without the patch
     tried: list[Tried] = field(default_factory=list)
     chosen: Candidate | None = None
     judgement: Judgement | None = None
+    run: Run | None = None  # the one that was judged
 
 
 @dataclass
@@ -70,7 +73,7 @@ class Search:
     def run(self, finding: Finding, baseline: Run) -> bool:
         """True if all faults are fixed, and that was seen."""
         for _ in range(self.max_fixes):
-            step = Step(finding)
+            step = Step(finding, baseline)
             self.steps.append(step)
             best = self._one(step, baseline)
             if best is None:
@@ -78,6 +81,7 @@ class Search:
             case, chosen = best
             self._accept(case, chosen)
             step.chosen, step.judgement = chosen.candidate, chosen.judgement
+            step.run = chosen.run
             if not chosen.judgement.other_fault:
                 return self._confirm(step, baseline)
             if not self.budget.left():
@@ -126,7 +130,7 @@ class Search:
             if not self._is_deterministic(baseline):
                 judgement = Judgement("inconclusive", RANDOM)
         self.say(f"  {candidate.id}: {judgement.status}: {judgement.detail}")
-        return Tried(candidate, judgement)
+        return Tried(candidate, judgement, run)
 
     def _limit(self, baseline: Run) -> int | None:
         at = baseline.answer.log.step_of_error
