@@ -72,5 +72,6 @@ def test_stubs_name_what_the_adapter_has() -> None:
     from nanscope import _torch
 
     stub = (ROOT / "python" / "nanscope" / "_torch.pyi").read_text()
-    told = {node.name for node in ast.parse(stub).body if isinstance(node, ast.FunctionDef)}
-    assert told == {name for name in vars(_torch) if not name.startswith("__")}
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    stubbed = {node.name for node in ast.parse(stub).body if isinstance(node, kinds)}
+    assert stubbed == {name for name in vars(_torch) if not name.startswith("__")}
