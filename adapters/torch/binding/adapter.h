@@ -39,4 +39,6 @@ class Adapter {
   Adapter() = default;
 };
 
+inline Sentinel& sentinel() { return Adapter::get().sentinel; }
+
 }  // namespace nanscope::torch_adapter

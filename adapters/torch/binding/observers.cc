@@ -14,8 +14,6 @@ namespace {
 using Role = Sentinel::Role;
 
 Moments& moments() { return Adapter::get().moments; }
-Sentinel& sentinel() { return Adapter::get().sentinel; }
-
 nb::object call_engine(Backward& backward) {
   backward.timed.reset();
   return call(Adapter::get().originals.engine, backward.args, backward.kwargs);
