@@ -8,6 +8,7 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/*_test.cc" "${PROJECT_SOURCE_DIR}/tests/*_test.cc")
 if(test_sources AND TARGET nanscope_core)
   add_executable(nanscope_tests ${test_sources})
+  compile_rooms_as_one(nanscope_tests)
   target_compile_options(nanscope_tests PRIVATE ${warnings})
   target_compile_definitions(nanscope_tests PRIVATE
     NANSCOPE_VERSION="${PROJECT_VERSION}" NANSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
