@@ -67,13 +67,15 @@ add_custom_command(
           -P "${PROJECT_SOURCE_DIR}/cmake/cause_pages.cmake"
   DEPENDS ${cause_pages} "${PROJECT_SOURCE_DIR}/cmake/cause_pages.cmake"
   VERBATIM)
+add_custom_target(cause_pages DEPENDS "${pages_in_cc}")
 
 # Shared, so that the binding and the torch adapter see one state. libFuzzer wants one program.
 set(core_kind SHARED)
 if(NANSCOPE_FUZZ)
   set(core_kind STATIC)
 endif()
-add_library(nanscope_core ${core_kind} ${core_sources} "${pages_in_cc}")
+add_library(nanscope_core ${core_kind} ${core_sources})
+add_dependencies(nanscope_core cause_pages)
 compile_rooms_as_one(nanscope_core)
 target_include_directories(nanscope_core PRIVATE "${PROJECT_BINARY_DIR}/generated")
 target_include_directories(nanscope_core PUBLIC "${PROJECT_SOURCE_DIR}/src")

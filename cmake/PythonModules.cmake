@@ -67,7 +67,9 @@ if(adapter_sources)
     add_custom_command(OUTPUT "${abi_classes}"
       COMMAND "${Python_EXECUTABLE}" -I "${abi_classes_generator}" "${torch_dir}/include" "${abi_classes}"
       DEPENDS "${abi_classes_generator}" "${torch_dir}/version.py" VERBATIM)
-    target_sources(_torch PRIVATE "${abi_classes}")
+    # A target of its own: as a source of _torch it would wait, with all of _torch, for the linked core.
+    add_custom_target(abi_classes DEPENDS "${abi_classes}")
+    add_dependencies(_torch abi_classes)
     target_include_directories(_torch PRIVATE "${PROJECT_BINARY_DIR}/generated")
   endif()
 endif()
