@@ -28,7 +28,7 @@ namespace nb = nanobind;
 [[nodiscard]] NamedTensors suspects_in_state(nb::handle optimizer);
 void add_state_of(nb::handle optimizer, Tensors& tensors);
 [[nodiscard]] std::optional<double> learning_rate_of(nb::handle optimizer);
-// A loss scaler told it to leave this step out.
+// Whether a loss scaler makes it leave this step out.
 [[nodiscard]] bool skips(nb::handle optimizer);
 
 nb::object call(nb::handle function, nb::handle args, nb::handle kwargs);
