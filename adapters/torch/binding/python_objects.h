@@ -47,7 +47,7 @@ auto guarded(Act act) -> decltype(act()) {
   } catch (nb::python_error&) {
     throw;
   } catch (const std::exception& error) {
-    Watcher::get().disarming.disarm("a hook", error.what());
+    Watcher::get().disarming().disarm("a hook", error.what());
   }
   return decltype(act())();
 }

@@ -79,7 +79,7 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
     TensorFacts tensor_facts = describe(input, view);
     tensor_facts.name = item < 0 ? name : name + "[" + std::to_string(item) + "]";
     tensor_facts.argument = tensor_facts.name;
-    tensor_facts.parameter = Watcher::get().world.target_of(input) == Target::kParameter;
+    tensor_facts.parameter = Watcher::get().world().target_of(input) == Target::kParameter;
     if (restored) {
       tensor_facts.remark = "as it was before the op overwrote it";
     } else if (info.written || info.hidden_write) {
