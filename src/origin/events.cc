@@ -6,14 +6,7 @@
 namespace nanscope {
 
 EventView Event::view() const {
-  EventView view;
-  view.id = id;
-  view.op = op;
-  view.origin_kind = origin_kind;
-  view.kinds = kinds;
-  view.place = place;
-  view.facts = source ? source->view.facts : nullptr;
-  return view;
+  return {*this, source ? source->view.facts : nullptr};
 }
 
 Role EventView::role() const {
