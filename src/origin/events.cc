@@ -5,9 +5,7 @@
 
 namespace nanscope {
 
-EventView Event::view() const {
-  return {*this, source ? source->view.facts : nullptr};
-}
+EventView Event::view() const { return {*this, source ? source->view.facts : nullptr}; }
 
 Role EventView::role() const {
   if (!origin_kind) return Role::kCarrier;
