@@ -117,6 +117,23 @@ void add_configuration(nb::module_& module) {
   });
 }
 
+// What tests and bench/ ask of the adapter itself.
+void add_measures(nb::module_& module) {
+  module.def("check_proofs", [](bool on) { Watcher::get().proofs().check_all(on); });
+  module.def("proofs", [] { return Watcher::get().proofs().results(); });
+  // For bench/: a level, and what was counted since the level was set.
+  module.def("time_parts", [](int level) { ticks.begin(level); });
+  module.def("ticks", [] {
+    return nb::make_tuple(__rdtsc(),
+                          std::vector<std::uint64_t>(ticks.spent().begin(), ticks.spent().end()),
+                          std::vector<std::uint64_t>(ticks.times().begin(), ticks.times().end()));
+  });
+  module.def("counters", [] {
+    const Counters counters = Threads::get().counters();
+    return nb::make_tuple(counters.ops, counters.bytes);
+  });
+}
+
 }  // namespace
 }  // namespace nanscope::torch_adapter
 
@@ -168,19 +185,7 @@ NB_MODULE(_torch, module) {
   module.def("stops", [] { return Watcher::get().stopping().count(); });
   module.def("error_number", &error_number);
   module.def("announce", [](const Native& capture) { announce(capture.bytes); });
-  module.def("check_proofs", [](bool on) { Watcher::get().proofs().check_all(on); });
-  module.def("proofs", [] { return Watcher::get().proofs().results(); });
-  // For bench/: a level, and what was counted since the level was set.
-  module.def("time_parts", [](int level) { ticks.begin(level); });
-  module.def("ticks", [] {
-    return nb::make_tuple(__rdtsc(),
-                          std::vector<std::uint64_t>(ticks.spent().begin(), ticks.spent().end()),
-                          std::vector<std::uint64_t>(ticks.times().begin(), ticks.times().end()));
-  });
-  module.def("counters", [] {
-    const Counters counters = Threads::get().counters();
-    return nb::make_tuple(counters.ops, counters.bytes);
-  });
+  add_measures(module);
   module.def("finish", &finish);
   add_sentinel(module);
 }
