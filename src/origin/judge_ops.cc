@@ -18,20 +18,13 @@ bool gained(const OpRecord::Write& write) {
                            (write.state.kinds.inf && !write.before.inf));
 }
 
-Kinds all_kinds(const std::vector<OpRecord::Read>& reads) {
+// Of all that was read, or written.
+template <class ReadOrWrite>
+Kinds all_kinds(const std::vector<ReadOrWrite>& all) {
   Kinds kinds;
-  for (const OpRecord::Read& read : reads) {
-    kinds.nan |= read.state.kinds.nan;
-    kinds.inf |= read.state.kinds.inf;
-  }
-  return kinds;
-}
-
-Kinds all_kinds(const std::vector<OpRecord::Write>& writes) {
-  Kinds kinds;
-  for (const OpRecord::Write& write : writes) {
-    kinds.nan |= write.state.kinds.nan;
-    kinds.inf |= write.state.kinds.inf;
+  for (const ReadOrWrite& one : all) {
+    kinds.nan |= one.state.kinds.nan;
+    kinds.inf |= one.state.kinds.inf;
   }
   return kinds;
 }

@@ -5,6 +5,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <utility>
+
 #include "adapters/torch/program/moments.h"
 #include "adapters/torch/sentinel/sentinel.h"
 #include "adapters/torch/sentinel/stepped_optimizers.h"
@@ -29,16 +31,35 @@ class Adapter {
     nanobind::object on_replayed;  // the last moment of a replay; does not return
   };
 
-  Originals originals;
-  Questions questions;
-  Moments moments;
-  Sentinel sentinel;
-  SteppedOptimizers stepped_optimizers;
+  [[nodiscard]] const Originals& originals() const noexcept { return originals_; }
+  void keep_engine(nanobind::object engine, nanobind::object before_backward) {
+    originals_.engine = std::move(engine);
+    originals_.before_backward = std::move(before_backward);
+  }
+  void keep_printer(nanobind::object printer) { originals_.printer = std::move(printer); }
+  void keep_swapper(nanobind::object swapper) { originals_.swapper = std::move(swapper); }
+  void keep_module_methods(nanobind::object set_state, nanobind::object apply) {
+    originals_.set_state = std::move(set_state);
+    originals_.apply = std::move(apply);
+  }
+
+  [[nodiscard]] const Questions& questions() const noexcept { return questions_; }
+  void ask(Questions questions) { questions_ = std::move(questions); }
+
+  [[nodiscard]] Moments& moments() noexcept { return moments_; }
+  [[nodiscard]] Sentinel& sentinel() noexcept { return sentinel_; }
+  [[nodiscard]] SteppedOptimizers& stepped_optimizers() noexcept { return stepped_optimizers_; }
 
  private:
   Adapter() = default;
+
+  Originals originals_;
+  Questions questions_;
+  Moments moments_;
+  Sentinel sentinel_;
+  SteppedOptimizers stepped_optimizers_;
 };
 
-inline Sentinel& sentinel() { return Adapter::get().sentinel; }
+inline Sentinel& sentinel() { return Adapter::get().sentinel(); }
 
 }  // namespace nanscope::torch_adapter

@@ -62,7 +62,7 @@ TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
   facts.name = name;
   facts.argument = "saved " + name;
   facts.remark = "saved by the forward";
-  facts.parameter = Watcher::get().world.target_of(tensor) == Target::kParameter;
+  facts.parameter = Watcher::get().world().target_of(tensor) == Target::kParameter;
   const auto output = static_cast<std::size_t>(finding.origin.output);
   if (aligned && output < finding.outputs.size() && has_values(view.view()))
     add_values(facts, view, finding.origin.indices);

@@ -41,6 +41,6 @@ void configure_frames(_object* is_user_code, _object* optimizer_class,
 // Without the GIL, on any thread.
 [[nodiscard]] StackId current_stack();
 [[nodiscard]] StackInfo info_of(StackId stack);
-[[nodiscard]] std::uint64_t stacks_lost() noexcept;
+[[nodiscard]] std::uint64_t stacks_lost();
 
 }  // namespace nanscope::torch_adapter

@@ -137,7 +137,7 @@ bool Sentinel::any_buffer_turned_bad() {
 
 Unsettled Sentinel::unsettled(const Written& written) {
   Unsettled found = unsettled_;
-  for (const at::Tensor& leaf : Watcher::get().world.live_leaves())
+  for (const at::Tensor& leaf : Watcher::get().world().live_leaves())
     found.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
   for (const WeakTensor& leaf : leaves_) {
     if (auto strong = leaf.lock()) found.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
@@ -238,7 +238,7 @@ void Sentinel::let_go_of(const at::Tensor& tensor) {
 }
 
 void Sentinel::report_unseen_steps() const {
-  Watcher::get().judge.take_over({counts_.backwards, counts_.steps, counts_.healthy});
+  Watcher::get().judge().take_over({counts_.backwards, counts_.steps, counts_.healthy});
 }
 
 void Sentinel::begin_replay(std::int64_t last_moment) {

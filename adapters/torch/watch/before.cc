@@ -43,12 +43,12 @@ void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument
   before.kept = &before.copy;
 }
 
-Before* take_spare() {
-  auto& spare = this_thread().spare_before;
+}  // namespace
+
+Before* Before::take_spare() {
+  auto& spare = this_thread().spare_before_;
   return spare != nullptr ? spare.release() : new Before;
 }
-
-}  // namespace
 
 const Before::Bad* Before::find(std::size_t argument, int item) const {
   for (const Bad& entry : bad) {
@@ -57,44 +57,44 @@ const Before::Bad* Before::find(std::size_t argument, int item) const {
   return nullptr;
 }
 
-void GiveBack::operator()(Before* before) const noexcept {
+void Before::give_back(Before* before) noexcept {
   before->bad.clear();
   before->kept = nullptr;
   if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
-  this_thread().spare_before = {before, [](Before* spare) { delete spare; }};
+  this_thread().spare_before_ = {before, [](Before* spare) { delete spare; }};
 }
 
 KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
   Watcher& watcher = Watcher::get();
   KeptBefore before;
   auto made = [&]() -> Before& {
-    if (before == nullptr) before.reset(take_spare());
+    if (before == nullptr) before.reset(Before::take_spare());
     return *before;
   };
   const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);
-  const bool nothing_known = watcher.ledger.empty();
+  const bool nothing_known = watcher.ledger().empty();
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
     const ArgumentInfo& info = wrapper.arguments[argument];
     const bool target = info.written || info.hidden_write;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     // The usual case first: nothing is bad, and what is about to be written was written by an op.
-    if (nothing_known && (!target || (!copies && watcher.storages.is_made(storage_of(impl)))))
+    if (nothing_known && (!target || (!copies && watcher.storages().is_made(storage_of(impl)))))
       return;
     if (sight_of(impl) != Sight::kWatched) return;
     if (copies && info.written && (before == nullptr || before->kept == nullptr)) {
       keep(wrapper, tensor, argument, item, made());
     }
-    const bool known = watcher.ledger.knows(storage_id(impl));
-    const bool imported = target && !watcher.storages.is_made(storage_of(impl));
+    const bool known = watcher.ledger().knows(storage_id(impl));
+    const bool imported = target && !watcher.storages().is_made(storage_of(impl));
     if (!known && (!imported || wrapper.partial_write)) return;
     if (is_finite(impl)) return;
     Before::Bad bad{argument, item, state_of(tensor), {}, kind_map_of(OwnedView(tensor).view()),
                     {}};
     {
       const WithoutGil without_gil;
-      bad.known = watcher.judge.events_of(bad.state);
+      bad.known = watcher.judge().events_of(bad.state);
     }
-    if (bad.known.empty()) bad.allocation = watcher.storages.allocation_of(tensor);
+    if (bad.known.empty()) bad.allocation = watcher.storages().allocation_of(tensor);
     // Of 0 * inf in place only this copy can tell.
     if (info.written && (before == nullptr || before->kept == nullptr))
       keep(wrapper, tensor, argument, item, made());

@@ -33,11 +33,14 @@ struct Before {
   const Kept* kept = nullptr;  // `copy`, if there is one
 
   [[nodiscard]] const Bad* find(std::size_t argument, int item) const;
+
+  // Each thread keeps one for the next call: nothing is allocated once it has grown.
+  static Before* take_spare();
+  static void give_back(Before* before) noexcept;
 };
 
-// Each thread keeps one for the next call: nothing is allocated once it has grown.
 struct GiveBack {
-  void operator()(Before* before) const noexcept;
+  void operator()(Before* before) const noexcept { Before::give_back(before); }
 };
 using KeptBefore = std::unique_ptr<Before, GiveBack>;
 

@@ -1,6 +1,6 @@
 """Puts the watch into torch, without a change to the program.
 
-The kernels are wrapped by the C++ adapter. What no kernel shows is told by hooks that torch itself
+The kernels are wrapped by the C++ adapter. What no kernel shows is seen by hooks that torch itself
 offers (optimizer steps, module registration) and by a few stand-ins. A stand-in is a C function or
 a descriptor that returns the original: a traceback of the program never shows a frame of ours.
 """
@@ -69,7 +69,7 @@ def _noted_before(original: object, note: Callable) -> _Method:
 
 
 class _Optimizers:
-    """Optimizers as they are made; their parameters are told once they have some."""
+    """Optimizers as they are made; the adapter learns their parameters once they have some."""
 
     def __init__(self, adapter: ModuleType) -> None:
         self.adapter = adapter
