@@ -93,10 +93,10 @@ class ExactObserver : public Observer {
   }
   void lent(const at::Tensor& tensor) override {
     host_read(tensor);
-    if (!this_thread().busy) Watcher::get().storages.lend(tensor);
+    if (!this_thread().busy && tensor.has_storage()) Watcher::get().storages.lend(tensor.storage());
   }
-  void address_given(const at::Tensor& tensor) override {
-    if (!this_thread().busy) Watcher::get().storages.address_given(tensor);
+  void address_given(const c10::Storage& storage) override {
+    if (!this_thread().busy) Watcher::get().storages.address_given(storage);
   }
   void handed_over(const at::Tensor& tensor) override {
     guarded([&] { moments().handed_over(tensor); });
@@ -189,8 +189,8 @@ class LookingObserver final : public Observer {
     sentinel().look_at_read(tensor);
     if (watching) judging().lent(tensor);
   }
-  void address_given(const at::Tensor& tensor) override {
-    if (watching) judging().address_given(tensor);
+  void address_given(const c10::Storage& storage) override {
+    if (watching) judging().address_given(storage);
   }
   void handed_over(const at::Tensor& tensor) override {
     if (watching) judging().handed_over(tensor);

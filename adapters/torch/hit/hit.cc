@@ -168,14 +168,16 @@ class Recorder {
       return;
     }
     const bool known_storage = Watcher::get().ledger.knows(storage_id(impl));
-    if ((info.written || info.hidden_write) && !known_storage) return;
+    const bool overwritten = info.written || info.hidden_write ||
+                             (before_ != nullptr && before_->overwrites(argument));
+    if (overwritten && !known_storage) return;
     const TensorState state = state_of_input(input);
     if (!state.kinds.any()) {
       // Finite, but of note: it lost its value to an absorbed Inf (the ledger's marks).
       if (known_storage) add_read(input, state, {}, {}, {});
       return;
     }
-    if (info.written || info.hidden_write) return;
+    if (overwritten) return;
     std::vector<EventId> known = Watcher::get().judge.events_of(state);
     if (known.empty() && is_literal(input)) {
       record.nonfinite_scalar = true;

@@ -205,6 +205,7 @@ void learn(Wrapper& wrapper, const std::string& base, const std::string& overloa
   for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
     ArgumentInfo& argument = wrapper.arguments[i];
     argument.kind = boxed_kind(schema.arguments()[i]);
+    wrapper.writes |= argument.written || argument.hidden_write;
     wrapper.in_place |= (argument.written && argument.read) || argument.hidden_write;
     wrapper.hidden_writes |= argument.hidden_write;
   }

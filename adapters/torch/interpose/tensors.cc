@@ -20,6 +20,9 @@ constexpr DispatchKeySet kWrappers({DispatchKey::Python, DispatchKey::Functional
                                     DispatchKey::FuncTorchBatched,
                                     DispatchKey::FuncTorchGradWrapper});
 
+// What is in memory is to be negated or conjugated when it is read.
+constexpr DispatchKeySet kLazyBits({DispatchKey::Negative, DispatchKey::Conjugate});
+
 // Quantized types stand for floating-point numbers.
 bool is_floating(c10::ScalarType type) {
   return c10::isFloatingType(type) || c10::isComplexType(type) || c10::isQIntType(type);
@@ -129,9 +132,13 @@ int ceiling_of(const c10::TensorImpl& tensor) {
 }
 
 bool is_foreign(const c10::TensorImpl& tensor) noexcept {
+  static const c10::DeleterFnPtr own = c10::GetCPUAllocator()->raw_deleter();
   c10::StorageImpl* storage = storage_of(tensor);
-  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() !=
-                                   c10::GetCPUAllocator()->raw_deleter();
+  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() != own;
+}
+
+bool is_negated(const c10::TensorImpl& tensor) noexcept {
+  return tensor.key_set().has_any(kLazyBits);
 }
 
 void OwnedView::take(const at::Tensor& tensor) {
@@ -187,7 +194,8 @@ bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
   const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
   return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
                       a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
-                      a.strides() == b.strides());
+                      a.strides() == b.strides() && a.dtype() == b.dtype() &&
+                      (a.key_set() & kLazyBits) == (b.key_set() & kLazyBits));
 }
 
 }  // namespace nanscope::torch_adapter

@@ -59,6 +59,8 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 [[nodiscard]] bool fills_its_storage(const c10::TensorImpl& tensor);
 // The same elements, in the same order.
 [[nodiscard]] bool is_same_memory(const at::Tensor& one, const at::Tensor& other);
+// Its numbers are the negatives or conjugates of those in memory.
+[[nodiscard]] bool is_negated(const c10::TensorImpl& tensor) noexcept;
 // Memory of somebody else: NumPy, a file, another process.
 [[nodiscard]] bool is_foreign(const c10::TensorImpl& tensor) noexcept;
 

@@ -28,6 +28,7 @@ struct Stack {
 // What is known of a source file, asked of Python once.
 struct FileInfo {
   bool user = false;
+  bool of_torch = false;
   bool optimizer = false;
   bool scaler = false;
   bool printing = false;
@@ -114,6 +115,7 @@ const FileInfo& file_info(PyObject* filename) {
   FileInfo info;
   if (!all.torch_folder.empty() && path.starts_with(all.torch_folder)) {
     const std::string_view inside = std::string_view(path).substr(all.torch_folder.size());
+    info.of_torch = true;
     info.optimizer = inside.starts_with("optim/");
     info.scaler = inside == "amp/grad_scaler.py";
     info.printing = inside == "_tensor_str.py";
@@ -267,6 +269,11 @@ StackInfo info_of(StackId stack) {
   Tables& all = tables();
   const std::lock_guard guard(all.lock);
   return stack < all.stacks.size() ? all.stacks[stack].info : StackInfo{};
+}
+
+bool is_called_by_torch() {
+  const _PyInterpreterFrame* frame = innermost_frame();
+  return frame != nullptr && file_info(frame->f_code->co_filename).of_torch;
 }
 
 std::vector<RawFrame> frames_of(StackId stack) {

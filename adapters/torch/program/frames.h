@@ -38,6 +38,9 @@ void configure_frames(_object* is_user_code, _object* optimizer_class,
 // A stack that is gone: that of an exception.
 [[nodiscard]] StackId past_stack(const std::vector<RawFrame>& frames);
 
+// The code that runs now is torch's own.
+[[nodiscard]] bool is_called_by_torch();
+
 // Without the GIL, on any thread.
 [[nodiscard]] StackId current_stack();
 [[nodiscard]] StackInfo info_of(StackId stack);

@@ -85,7 +85,7 @@ bool fits(const Wrapper& wrapper, const Call& call, c10::ScalarType type) {
 bool is_known_finite(const c10::TensorImpl& impl) {
   const Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  return storage != nullptr && watcher.storages.is_made(storage) && !is_foreign(impl) &&
+  return storage != nullptr && watcher.storages.is_made(storage) &&
          !watcher.ledger.knows(storage_id(impl));
 }
 
@@ -152,13 +152,17 @@ Extent scanned_by_row(const Call& call, const at::Tensor& output, Counters& coun
   return {look.bad ? kNoCeiling : 0, Sign::kNotNegative};
 }
 
+bool are_proofs_checked() {
+  return Watcher::get().proofs.checked.load(std::memory_order_relaxed);
+}
+
 // What is known of a result: proved, or found by a scan, or nothing where rule V holds.
 Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tensor& result,
                         int number, Counters& counters, Look& look) {
   const c10::TensorImpl& output = *result.unsafeGetTensorImpl();
   const std::size_t bytes = output.numel() * output.itemsize();
   const bool passed = passes(wrapper, call, output);
-  if (bytes <= kSmall && __builtin_expect(!Watcher::get().proofs.checked, 1)) {
+  if (bytes <= kSmall && __builtin_expect(!are_proofs_checked(), 1)) {
     if (!passed) {
       counters.bytes += bytes;
       return scanned(output, look);
@@ -184,25 +188,14 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
   if (wrapper.sign_rule != nullptr && !c10::isComplexType(type))
     extent.sign = proved_sign(wrapper, call);
   Proofs& proofs = Watcher::get().proofs;
-  if (__builtin_expect(proofs.checked, 0)) proofs.check(wrapper, result, extent);
+  if (__builtin_expect(are_proofs_checked(), 0)) proofs.check(wrapper, result, extent);
   return extent;
 }
 
-bool takes(const Wrapper& wrapper, const Call& call, const c10::StorageImpl* storage) {
-  bool found = false;
-  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t, int) {
-    found |= storage_of(*input.unsafeGetTensorImpl()) == storage;
-  });
-  return found;
-}
-
-void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
-                      Extent extent) {
+void remember_written(const Wrapper& wrapper, const c10::TensorImpl& impl, Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  // Else the one that was lent is gone, and this is another in its place.
-  if (__builtin_expect(watcher.storages.is_lent(storage), 0) && takes(wrapper, call, storage))
-    return;
+  if (is_foreign(impl)) return;
   if (wrapper.partial_write && !watcher.storages.is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   if (wrapper.partial_write || !fills_its_storage(impl)) {
@@ -210,6 +203,7 @@ void remember_written(const Wrapper& wrapper, const Call& call, const c10::Tenso
     extent.ceiling = std::max(extent.ceiling, before.ceiling);
     if (extent.sign != before.sign) extent.sign = Sign::kAny;
   }
+  if (__builtin_expect(is_negated(impl), 0)) extent.sign = Sign::kAny;
   watcher.storages.mark_made(storage, type, extent);
 }
 
@@ -254,8 +248,16 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  remember_written(wrapper, call, impl,
+  remember_written(wrapper, impl,
                    extent_of_result(wrapper, call, output, number, counters, look));
+}
+
+// Statistics that a layer keeps are small: a look, whether they were written in this call or not.
+void look_at_hidden_write(const Wrapper& wrapper, const c10::TensorImpl& impl, Counters& counters,
+                          Look& look) {
+  if (sight_of(impl) != Sight::kWatched) return;
+  counters.bytes += impl.numel() * impl.itemsize();
+  remember_written(wrapper, impl, scanned(impl, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
@@ -296,7 +298,7 @@ void call_begins(Call& call) {
   const Timed timed(Part::kBegin);
   Wrapper& wrapper = wrapper_of(call);
   call.inner = is_inner(call) || this_thread().busy;
-  if (call.inner || !(wrapper.in_place || wrapper.destroys)) return;
+  if (call.inner || !wrapper.writes) return;
   try {
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {
@@ -305,6 +307,22 @@ void call_begins(Call& call) {
 }
 
 namespace {
+
+// A library may keep what it was given and what it gave, and write it at any time.
+void given_to_others(const Wrapper& wrapper, const Call& call, void* result) {
+  WrittenStorages& storages = Watcher::get().storages;
+  each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t, int) {
+    if (wrapper.collective) {
+      storages.others_may_write(argument);  // until it has ended
+    } else if (argument.has_storage()) {
+      storages.lend(argument.storage());
+    }
+  });
+  if (wrapper.collective) return;
+  each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
+    if (output.has_storage()) storages.lend(output.storage());
+  });
+}
 
 void look_at_results(Call& call, void* result, const Before* before) {
   Wrapper& wrapper = wrapper_of(call);
@@ -316,9 +334,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   }
 
   if (__builtin_expect(wrapper.transparent, 0)) {
-    each_tensor(wrapper, call, [](const at::Tensor& argument, std::size_t, int) {
-      Watcher::get().storages.others_may_write(argument);
-    });
+    given_to_others(wrapper, call, result);
     if (wrapper.collective) return;
   }
   Look look;
@@ -330,11 +346,9 @@ void look_at_results(Call& call, void* result, const Before* before) {
     look_at_output(wrapper, call, output, number, counters, look);
   });
   if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
-  if (__builtin_expect(wrapper.hidden_writes, 0)) {
-    each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t number, int) {
-      if (wrapper.arguments[number].hidden_write) forget_ceiling(*argument.unsafeGetTensorImpl());
-    });
-  }
+  each_hidden_write(wrapper, call, [&](const at::Tensor& target) {
+    look_at_hidden_write(wrapper, *target.unsafeGetTensorImpl(), counters, look);
+  });
   if (!look.bad && wrapper.rule != ScanRule::kLifts) {
     const Timed<2> timed(Part::kInputs);
     look_at_inputs(wrapper, call, numel, look);

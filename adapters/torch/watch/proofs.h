@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -17,7 +18,7 @@ namespace nanscope::torch_adapter {
 class Proofs {
  public:
   // Whether they are checked; read on every op.
-  bool checked = false;
+  std::atomic<bool> checked{false};
 
   void check(const Wrapper& wrapper, const at::Tensor& output, Extent proved);
   // How many held, and those that did not.

@@ -234,8 +234,7 @@ class Hooks:
         Tensor = torch.Tensor
         self._put(Tensor, "numpy", _noted_before(Tensor.numpy, adapter.lent))
         self._put(Tensor, "tolist", _noted_before(Tensor.tolist, adapter.host_read))
-        # An address in other hands: ctypes, Numba, another library.
-        self._put(Tensor, "data_ptr", _noted_before(Tensor.data_ptr, adapter.address_given))
+        self._shared_memory(torch, adapter)
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)
@@ -251,6 +250,21 @@ class Hooks:
         kinds = [kind for kind, reducer in table.items() if reducer is reduce]
         table.update(dict.fromkeys(kinds, handing))
         self.undo.append(lambda: table.update(dict.fromkeys(kinds, reduce)))
+
+
+    def _shared_memory(self, torch: ModuleType, adapter: ModuleType) -> None:
+        # An address in other hands: ctypes, Numba, another library; a tensor in another library.
+        Tensor, Untyped = torch.Tensor, torch.UntypedStorage
+        for kind in (Tensor, Untyped, torch.TypedStorage):
+            self._put(kind, "data_ptr", _noted_before(kind.data_ptr, adapter.address_given))
+        self._put(Tensor, "__dlpack__", _noted_before(Tensor.__dlpack__, adapter.lent))
+        to_dlpack = _core.Around(torch.utils.dlpack.to_dlpack, before=adapter.lent)
+        self._put(torch.utils.dlpack, "to_dlpack", to_dlpack)
+        self._put(torch, "to_dlpack", to_dlpack)
+        # Bytes of a storage, written without an op.
+        for name in ("__setitem__", "fill_", "byteswap", "resize_"):
+            original = getattr(Untyped, name)
+            self._put(Untyped, name, _noted_before(original, adapter.bytes_written))
 
 
 def _stop_with_threads() -> None:
