@@ -22,6 +22,7 @@ class Adapter {
     nanobind::object swapper;          // torch._C._swap_tensor_impl
     nanobind::object set_state;        // torch.nn.Module's own __setstate__ and _apply
     nanobind::object apply;
+    nanobind::object implement;  // torch.library.Library.impl
   };
   struct Questions {
     nanobind::object on_alarm;     // given what is bad; the exception to raise, or None

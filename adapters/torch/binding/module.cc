@@ -9,6 +9,7 @@
 #include "adapters/python/native.h"
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_forks.h"
+#include "adapters/torch/binding/python_new_ops.h"
 #include "adapters/torch/binding/python_moments.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/binding/python_sentinel.h"
@@ -137,6 +138,7 @@ NB_MODULE(_torch, module) {
     const Installed counts = install_wrappers(Watcher::get().new_ops);
     return nb::make_tuple(counts.of_torch, counts.of_others);
   });
+  add_new_ops(module);
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
   module.def("is_watching", [] { return watching != 0; });
   module.def("begin_anew", [] {

@@ -24,7 +24,7 @@ nb::object call_engine(Backward& backward) {
 // A quiet moment: ops that came since are wrapped, and the steps that were asked for may be done.
 void between_steps() {
   Watcher& watcher = Watcher::get();
-  if (watcher.new_ops.any()) sweep(watcher.new_ops);
+  sweep(watcher.new_ops);
   watcher.stopping.stop_after_steps(watcher.judge.current_step());
 }
 

@@ -11,6 +11,7 @@
 
 #include "adapters/torch/hit/hit.h"
 #include "adapters/torch/interpose/arguments.h"
+#include "adapters/torch/interpose/install.h"
 #include "adapters/torch/ops/ceiling_rule.h"
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/program/nodes.h"
@@ -298,7 +299,12 @@ void call_begins(Call& call) {
   const Timed timed(Part::kBegin);
   Wrapper& wrapper = wrapper_of(call);
   call.inner = is_inner(call) || this_thread().busy;
-  if (call.inner || !wrapper.writes) return;
+  if (call.inner) return;
+  if (__builtin_expect(Watcher::get().new_ops.any(), 0)) {
+    const Busy busy;
+    sweep(Watcher::get().new_ops);
+  }
+  if (!wrapper.writes) return;
   try {
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {

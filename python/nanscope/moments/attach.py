@@ -169,6 +169,8 @@ class Hooks:
         self._optimizers(torch, adapter)
         self._modules(torch, adapter)
         self._values(torch, adapter)
+        self._shared_memory(torch, adapter)
+        self._late_kernels(torch, adapter)
 
     def remove(self) -> None:
         """Torch is as it was."""
@@ -234,7 +236,6 @@ class Hooks:
         Tensor = torch.Tensor
         self._put(Tensor, "numpy", _noted_before(Tensor.numpy, adapter.lent))
         self._put(Tensor, "tolist", _noted_before(Tensor.tolist, adapter.host_read))
-        self._shared_memory(torch, adapter)
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)
@@ -251,6 +252,15 @@ class Hooks:
         table.update(dict.fromkeys(kinds, handing))
         self.undo.append(lambda: table.update(dict.fromkeys(kinds, reduce)))
 
+
+    def _late_kernels(self, torch: ModuleType, adapter: ModuleType) -> None:
+        Library, Namespace = torch.library.Library, torch._ops._OpNamespace
+        adapter.take_library(Library.impl)
+        self._put(Library, "impl", _Method(adapter.implement, Library.impl))
+        # torch.ops.my.op, when it is asked for first: an extension was loaded before.
+        self._put(
+            Namespace, "__getattr__", _noted_before(Namespace.__getattr__, adapter.wrap_new_ops)
+        )
 
     def _shared_memory(self, torch: ModuleType, adapter: ModuleType) -> None:
         # An address in other hands: ctypes, Numba, another library; a tensor in another library.
