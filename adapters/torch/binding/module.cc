@@ -10,6 +10,7 @@
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_forks.h"
 #include "adapters/torch/binding/python_new_ops.h"
+#include "adapters/torch/binding/python_subclasses.h"
 #include "adapters/torch/binding/python_moments.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/binding/python_sentinel.h"
@@ -126,6 +127,7 @@ NB_MODULE(_torch, module) {
   using namespace nanscope::torch_adapter;
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
+  ask_for_wrapped(&wrapped_by);
   Watcher::get().world.ask({.state = &state_by_extent, .facts = &facts_at_hand});
   add_configuration(module);
   add_session_options(module);
@@ -162,8 +164,15 @@ NB_MODULE(_torch, module) {
     Adapter::get().moments.program_ended({exception, blunder, status, text, tensors_in(locals),
                                           named_tensors_in(held), past_stack(frames)});
   });
-  module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {
-    return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;
+  // Of the tensor itself, and of those that it wraps.
+  module.def("storage_numbers", [](nb::handle tensor) {
+    std::vector<std::uint64_t> numbers;
+    if (!is_tensor(tensor)) return numbers;
+    numbers.push_back(storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value);
+    if (!has_parts(*unwrap(tensor).unsafeGetTensorImpl())) return numbers;
+    for (const at::Tensor& part : parts_of(unwrap(tensor)))
+      numbers.push_back(storage_id(*part.unsafeGetTensorImpl()).value);
+    return numbers;
   });
   module.def("knows_bad_values", [] { return !Watcher::get().ledger.empty(); });
   module.def("error_found", &error_found);

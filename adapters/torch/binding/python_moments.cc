@@ -64,9 +64,11 @@ void register_targets(nb::handle tensors, Target target) {
 nb::object swap_tensors(nb::handle one, nb::handle other) {
   TorchWorld& world = Watcher::get().world;
   bool optimized[2] = {};
+  Target targets[2] = {};
   const nb::handle both[2] = {one, other};
   for (int i = 0; i < 2; ++i) {
     if (!is_tensor(both[i])) continue;
+    targets[i] = world.target_of(unwrap(both[i]));
     optimized[i] = world.forget(unwrap(both[i]));
     Watcher::get().history.let_go_of(unwrap(both[i]));
     Adapter::get().moments.forget_old_gradient(unwrap(both[i]));
@@ -75,6 +77,7 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
   nb::object result = originals().swapper(one, other);
   for (int i = 0; i < 2; ++i) {
     if (optimized[i]) world.in_optimizer(unwrap(both[i]));
+    if (targets[i] != Target::kNone) observer().value_registered(unwrap(both[i]), targets[i]);
   }
   return result;
 }

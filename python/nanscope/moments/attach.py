@@ -144,7 +144,7 @@ def connect(
     from nanscope.telling import story
     from nanscope.telling.stack import is_user_code
 
-    storyteller = story.Storyteller(main_file, adapter.storage_number)
+    storyteller = story.Storyteller(main_file, adapter.storage_numbers)
     adapter.configure(
         adapter.Configuration(
             is_user_code=lambda filename: is_user_code(filename, main_file),
