@@ -19,6 +19,7 @@ class Configuration:
         self,
         *,
         is_user_code: Callable[[str], bool],
+        spells: Callable[[int, int, int], bool],
         optimizer: type,
         torch_folder: str,
         describe: Callable[..., dict[str, Any]],

@@ -87,6 +87,7 @@ void add_session_options(nb::module_& module) {
 // What the adapter asks Python while a program runs.
 struct Configuration {
   nb::object is_user_code;
+  nb::object spells;
   nb::object optimizer;
   std::string torch_folder;
   nb::object describe;
@@ -99,10 +100,11 @@ void add_configuration(nb::module_& module) {
   nb::class_<Configuration>(module, "Configuration", "Whom to ask while a program runs.")
       .def(
           "__init__",
-          [](Configuration* self, nb::object is_user_code, nb::object optimizer,
+          [](Configuration* self, nb::object is_user_code, nb::object spells, nb::object optimizer,
              std::string torch_folder, nb::object describe, nb::object name,
              nb::object exception_for, std::int64_t steps) {
             new (self) Configuration{std::move(is_user_code),
+                                     std::move(spells),
                                      std::move(optimizer),
                                      std::move(torch_folder),
                                      std::move(describe),
@@ -110,10 +112,11 @@ void add_configuration(nb::module_& module) {
                                      std::move(exception_for),
                                      steps};
           },
-          nb::kw_only(), nb::arg("is_user_code"), nb::arg("optimizer"), nb::arg("torch_folder"),
+          nb::kw_only(), nb::arg("is_user_code"), nb::arg("spells"), nb::arg("optimizer"), nb::arg("torch_folder"),
           nb::arg("describe"), nb::arg("name"), nb::arg("exception_for"), nb::arg("steps") = 0);
   module.def("configure", [](const Configuration& ask) {
-    configure_frames(ask.is_user_code.ptr(), ask.optimizer.ptr(), ask.torch_folder);
+    configure_frames(ask.is_user_code.ptr(), ask.spells.ptr(), ask.optimizer.ptr(),
+                     ask.torch_folder);
     configure_story(ask.describe.ptr(), ask.name.ptr());
     Watcher::get().stopping.configure(ask.exception_for.ptr(), ask.steps);
   });

@@ -44,6 +44,7 @@ struct Tables {
   std::map<std::pair<std::string, int>, std::uint32_t> lines;
   std::unordered_map<std::string, FileInfo> files;  // under the GIL
   PyObject* is_user_code = nullptr;
+  PyObject* spells = nullptr;
   PyObject* optimizer_class = nullptr;
   PyObject* forward_name = nullptr;
   std::string torch_folder;
@@ -224,10 +225,12 @@ StackId intern(const _PyInterpreterFrame* innermost, std::uint64_t hash) {
 
 }  // namespace
 
-void configure_frames(PyObject* is_user_code, PyObject* optimizer_class,
+void configure_frames(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
                       const std::string& torch_folder) {
   Tables& all = tables();
   Py_XINCREF(is_user_code);
+  Py_XINCREF(spells);
+  Py_XSETREF(all.spells, spells);
   Py_XINCREF(optimizer_class);
   Py_XSETREF(all.is_user_code, is_user_code);
   Py_XSETREF(all.optimizer_class, optimizer_class);
@@ -269,6 +272,23 @@ StackInfo info_of(StackId stack) {
   Tables& all = tables();
   const std::lock_guard guard(all.lock);
   return stack < all.stacks.size() ? all.stacks[stack].info : StackInfo{};
+}
+
+bool is_spelled(NumberKinds numbers) {
+  PyObject* spells = tables().spells;
+  if (spells == nullptr) return false;
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  const Busy busy;
+  PyObject* answer = PyObject_CallFunction(spells, "iii", numbers.nan, numbers.pos_inf,
+                                           numbers.neg_inf);
+  const bool spelled = answer != nullptr && PyObject_IsTrue(answer) == 1;
+  Py_XDECREF(answer);
+  PyErr_Clear();
+  PyErr_Restore(type, value, trace);
+  PyGILState_Release(gil);
+  return spelled;
 }
 
 bool is_called_by_torch() {

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "adapters/torch/hit/at_hand.h"
+#include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
@@ -243,7 +244,8 @@ void Moments::host_read(const at::Tensor& tensor, bool decides) {
   const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
-  tell([&] { watcher().judge.host_read(state, decides, place); });
+  const NumberKinds numbers = decides ? numbers_in(tensor) : NumberKinds{};  // printing gives none
+  tell([&] { watcher().judge.host_read(state, numbers, decides, place); });
 }
 
 void Moments::handed_over(const at::Tensor& tensor) {

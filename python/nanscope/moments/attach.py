@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from functools import partial
 from types import MethodType
 
 from nanscope import _core, support
@@ -142,12 +143,17 @@ def connect(
 ) -> Hooks:
     """The hooks; what Python holds of them can be taken out again."""
     from nanscope.telling import story
+    from nanscope.telling.numbers import spells
     from nanscope.telling.stack import is_user_code
+
+    def is_users(filename: str) -> bool:
+        return is_user_code(filename, main_file)
 
     storyteller = story.Storyteller(main_file, adapter.storage_numbers)
     adapter.configure(
         adapter.Configuration(
-            is_user_code=lambda filename: is_user_code(filename, main_file),
+            is_user_code=is_users,
+            spells=partial(spells, is_users),  # adds no frame
             optimizer=torch.optim.Optimizer,
             torch_folder=os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
             describe=storyteller.describe,
