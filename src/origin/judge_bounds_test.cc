@@ -51,7 +51,7 @@ TEST(JudgeBounds, StateSizesHoldInABadTrainingRun) {
     record.grad = true;
     record.writes.emplace_back().state = loss.state;
     state.op_returned(record, p);
-    state.host_read(loss.state, true, Program::at(5));
+    state.host_read(loss.state, {}, true, Program::at(5));
     const std::vector<TensorState> roots{loss.state};
     const auto root = state.backward_begins(roots, Program::at(i), {});
     state.grad_ended(root, roots);

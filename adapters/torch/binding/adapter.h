@@ -24,6 +24,7 @@ class Adapter {
     nanobind::object swapper;          // torch._C._swap_tensor_impl
     nanobind::object set_state;        // torch.nn.Module's own __setstate__ and _apply
     nanobind::object apply;
+    nanobind::object implement;  // torch.library.Library.impl
   };
   struct Questions {
     nanobind::object on_alarm;     // given what is bad; the exception to raise, or None
@@ -42,6 +43,8 @@ class Adapter {
     originals_.set_state = std::move(set_state);
     originals_.apply = std::move(apply);
   }
+
+  void keep_implement(nanobind::object implement) { originals_.implement = std::move(implement); }
 
   [[nodiscard]] const Questions& questions() const noexcept { return questions_; }
   void ask(Questions questions) { questions_ = std::move(questions); }

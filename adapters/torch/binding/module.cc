@@ -10,8 +10,10 @@
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_forks.h"
 #include "adapters/torch/binding/python_moments.h"
+#include "adapters/torch/binding/python_new_ops.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/binding/python_sentinel.h"
+#include "adapters/torch/binding/python_subclasses.h"
 #include "adapters/torch/hit/at_hand.h"
 #include "adapters/torch/interpose/install.h"
 #include "adapters/torch/interpose/tensors.h"
@@ -85,6 +87,7 @@ void add_session_options(nb::module_& module) {
 // What the adapter asks Python while a program runs.
 struct Configuration {
   nb::object is_user_code;
+  nb::object spells;
   nb::object optimizer;
   std::string torch_folder;
   nb::object describe;
@@ -97,21 +100,20 @@ void add_configuration(nb::module_& module) {
   nb::class_<Configuration>(module, "Configuration", "Whom to ask while a program runs.")
       .def(
           "__init__",
-          [](Configuration* self, nb::object is_user_code, nb::object optimizer,
+          [](Configuration* self, nb::object is_user_code, nb::object spells, nb::object optimizer,
              std::string torch_folder, nb::object describe, nb::object name,
              nb::object exception_for, std::int64_t steps) {
-            new (self) Configuration{std::move(is_user_code),
-                                     std::move(optimizer),
-                                     std::move(torch_folder),
-                                     std::move(describe),
-                                     std::move(name),
-                                     std::move(exception_for),
-                                     steps};
+            new (self) Configuration{std::move(is_user_code),  std::move(spells),
+                                     std::move(optimizer),     std::move(torch_folder),
+                                     std::move(describe),      std::move(name),
+                                     std::move(exception_for), steps};
           },
-          nb::kw_only(), nb::arg("is_user_code"), nb::arg("optimizer"), nb::arg("torch_folder"),
-          nb::arg("describe"), nb::arg("name"), nb::arg("exception_for"), nb::arg("steps") = 0);
+          nb::kw_only(), nb::arg("is_user_code"), nb::arg("spells"), nb::arg("optimizer"),
+          nb::arg("torch_folder"), nb::arg("describe"), nb::arg("name"), nb::arg("exception_for"),
+          nb::arg("steps") = 0);
   module.def("configure", [](const Configuration& ask) {
-    configure_frames(ask.is_user_code.ptr(), ask.optimizer.ptr(), ask.torch_folder);
+    configure_frames(ask.is_user_code.ptr(), ask.spells.ptr(), ask.optimizer.ptr(),
+                     ask.torch_folder);
     configure_story(ask.describe.ptr(), ask.name.ptr());
     Watcher::get().stopping().configure(ask.exception_for.ptr(), ask.steps);
   });
@@ -142,6 +144,7 @@ NB_MODULE(_torch, module) {
   using namespace nanscope::torch_adapter;
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
+  ask_for_wrapped(&wrapped_by);
   Watcher::get().world().ask({.state = &state_by_extent, .facts = &facts_at_hand});
   add_configuration(module);
   add_session_options(module);
@@ -154,6 +157,7 @@ NB_MODULE(_torch, module) {
     const Installed counts = install_wrappers(Watcher::get().new_ops());
     return nb::make_tuple(counts.of_torch, counts.of_others);
   });
+  add_new_ops(module);
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
   module.def("is_watching", [] { return watching != 0; });
   module.def("begin_anew", [] {
@@ -177,8 +181,15 @@ NB_MODULE(_torch, module) {
     Adapter::get().moments().program_ended({exception, blunder, status, text, tensors_in(locals),
                                             named_tensors_in(held), past_stack(frames)});
   });
-  module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {
-    return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;
+  // Of the tensor itself, and of those that it wraps.
+  module.def("storage_numbers", [](nb::handle tensor) {
+    std::vector<std::uint64_t> numbers;
+    if (!is_tensor(tensor)) return numbers;
+    numbers.push_back(storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value);
+    if (!has_parts(*unwrap(tensor).unsafeGetTensorImpl())) return numbers;
+    for (const at::Tensor& part : parts_of(unwrap(tensor)))
+      numbers.push_back(storage_id(*part.unsafeGetTensorImpl()).value);
+    return numbers;
   });
   module.def("knows_bad_values", [] { return !Watcher::get().ledger().empty(); });
   module.def("error_found", &error_found);

@@ -23,7 +23,7 @@ nb::object call_engine(Backward& backward) {
 // A quiet moment: ops that came since are wrapped, and the steps that were asked for may be done.
 void between_steps() {
   Watcher& watcher = Watcher::get();
-  if (watcher.new_ops().any()) sweep(watcher.new_ops());
+  sweep(watcher.new_ops());
   watcher.stopping().stop_after_steps(watcher.judge().current_step());
 }
 
@@ -92,10 +92,11 @@ class ExactObserver : public Observer {
   }
   void lent(const at::Tensor& tensor) override {
     host_read(tensor);
-    if (!this_thread().is_busy()) Watcher::get().storages().lend(tensor);
+    if (!this_thread().is_busy() && tensor.has_storage())
+      Watcher::get().storages().lend(tensor.storage());
   }
-  void address_given(const at::Tensor& tensor) override {
-    if (!this_thread().is_busy()) Watcher::get().storages().address_given(tensor);
+  void address_given(const c10::Storage& storage) override {
+    if (!this_thread().is_busy()) Watcher::get().storages().address_given(storage);
   }
   void handed_over(const at::Tensor& tensor) override {
     guarded([&] { moments().handed_over(tensor); });
@@ -188,8 +189,8 @@ class LookingObserver final : public Observer {
     sentinel().look_at_read(tensor);
     if (watching) judging().lent(tensor);
   }
-  void address_given(const at::Tensor& tensor) override {
-    if (watching) judging().address_given(tensor);
+  void address_given(const c10::Storage& storage) override {
+    if (watching) judging().address_given(storage);
   }
   void handed_over(const at::Tensor& tensor) override {
     if (watching) judging().handed_over(tensor);

@@ -1,11 +1,13 @@
 #include "adapters/torch/binding/python_moments.h"
 
 #include <nanobind/stl/string.h>
+#include <torch/csrc/Storage.h>
 
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/observers.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
 #include "adapters/torch/watch/watcher.h"
@@ -62,9 +64,11 @@ void register_targets(nb::handle tensors, Target target) {
 nb::object swap_tensors(nb::handle one, nb::handle other) {
   TorchWorld& world = Watcher::get().world();
   bool optimized[2] = {};
+  Target targets[2] = {};
   const nb::handle both[2] = {one, other};
   for (int i = 0; i < 2; ++i) {
     if (!is_tensor(both[i])) continue;
+    targets[i] = world.target_of(unwrap(both[i]));
     optimized[i] = world.forget(unwrap(both[i]));
     Watcher::get().history().let_go_of(unwrap(both[i]));
     Adapter::get().moments().forget_old_gradient(unwrap(both[i]));
@@ -73,6 +77,7 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
   nb::object result = originals().swapper(one, other);
   for (int i = 0; i < 2; ++i) {
     if (optimized[i]) world.in_optimizer(unwrap(both[i]));
+    if (targets[i] != Target::kNone) observer().value_registered(unwrap(both[i]), targets[i]);
   }
   return result;
 }
@@ -86,6 +91,17 @@ nb::object then_registered(nb::handle original, const nb::args& args, const nb::
     register_targets(nb::object(args[0].attr("_buffers")), Target::kBuffer);
   }
   return result;
+}
+
+// `owner`: a tensor or a storage.
+void address_given(nb::handle owner) {
+  if (is_tensor(owner)) {
+    if (unwrap(owner).has_storage()) observer().address_given(unwrap(owner).storage());
+  } else if (THPStorage_Check(owner.ptr())) {
+    observer().address_given(THPStorage_Unpack(owner.ptr()));
+  } else if (nb::hasattr(owner, "_untyped_storage")) {
+    address_given(nb::object(owner.attr("_untyped_storage")));
+  }
 }
 
 // A moment of one tensor, of which a hook of torch tells with whatever else it was called with.
@@ -128,7 +144,11 @@ void add_moments(nb::module_& module) {
   add_tensor_moment(module, "host_read", [](Observer& now, Tensor t) { now.host_read(t); });
   add_tensor_moment(module, "lent", [](Observer& now, Tensor t) { now.lent(t); });
   add_tensor_moment(module, "number_read", [](Observer& now, Tensor t) { now.number_read(t); });
-  add_tensor_moment(module, "address_given", [](Observer& now, Tensor t) { now.address_given(t); });
+  module.def("address_given", [](nb::handle owner, const nb::args&) {
+    if (!is_called_by_torch()) address_given(owner);  // it compares addresses
+  });
+  // Of a storage, without an op.
+  module.def("bytes_written", [](nb::handle storage, const nb::args&) { address_given(storage); });
   add_tensor_moment(module, "handed_over", [](Observer& now, Tensor t) { now.handed_over(t); });
   module.def(
       "register_parameter",

@@ -36,7 +36,8 @@ constexpr std::size_t kMostDeclared = 4096;
 void CallFacts::describe_output(Finding& finding) const {
   Origin& origin = finding.origin;
   bool found = false;
-  each_output(wrapper_, call_, result_, [&](const at::Tensor& output, int number) {
+  int number = 0;
+  const auto describe_one = [&](const at::Tensor& output) {
     if (sight_of(*output.unsafeGetTensorImpl()) != Sight::kWatched ||
         finding.outputs.size() >= kMostInputs)
       return;
@@ -57,6 +58,14 @@ void CallFacts::describe_output(Finding& finding) const {
       add_values(tensor_facts, view, origin.indices);
     }
     finding.outputs.push_back(std::move(tensor_facts));
+  };
+  each_output(wrapper_, call_, result_, [&](const at::Tensor& output, int place) {
+    number = place;
+    describe_one(output);
+  });
+  each_hidden_write(wrapper_, call_, [&](const at::Tensor& target) {
+    ++number;
+    describe_one(target);
   });
 }
 
@@ -73,21 +82,22 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
       finding.scalars.push_back({name, format_number(number_in(input))});
       return;
     }
-    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
-    const bool restored = kept != nullptr && kept->argument == argument && kept->item == item;
-    const OwnedView view = restored ? kept->view : OwnedView(input);
+    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept_of(argument, item);
+    const bool overwritten =
+        info.written || info.hidden_write || (before_ != nullptr && before_->overwrites(argument));
+    const OwnedView view = kept != nullptr ? kept->view : OwnedView(input);
     TensorFacts tensor_facts = describe(input, view);
     tensor_facts.name = item < 0 ? name : name + "[" + std::to_string(item) + "]";
     tensor_facts.argument = tensor_facts.name;
     tensor_facts.parameter = Watcher::get().world().target_of(input) == Target::kParameter;
-    if (restored) {
+    if (kept != nullptr) {
       tensor_facts.remark = "as it was before the op overwrote it";
-    } else if (info.written || info.hidden_write) {
+    } else if (overwritten) {
       tensor_facts.remark = "after the op; it was overwritten in place and not kept";
     }
-    if (aligned && (restored || !info.written))
-      add_values(tensor_facts, view, finding.origin.indices);
-    if (!aligned && !info.written)
+    const bool as_it_was = kept != nullptr || info.hidden_write || !overwritten;
+    if (aligned && as_it_was) add_values(tensor_facts, view, finding.origin.indices);
+    if (!aligned && as_it_was)
       tensor_facts.feeding = statistics_of_row(wrapper_, call_, view, finding);
     finding.inputs.push_back(std::move(tensor_facts));
     facts.arguments.push_back({name, item, false, is_transposed(view)});

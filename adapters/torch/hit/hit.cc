@@ -12,6 +12,7 @@
 #include "adapters/torch/hit/rows.h"
 #include "adapters/torch/ops/operands.h"
 #include "adapters/torch/program/forewarn.h"
+#include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
@@ -80,9 +81,10 @@ class Recorder {
   CallFacts facts;
 
   void read_inputs() {
-    const double number = largest_number(wrapper_, call_);
-    record.nonfinite_scalar = !std::isfinite(number);
-    nan_scalar_ = std::isnan(number);
+    for (const NumberArgument& number : numbers_of(wrapper_, call_))
+      record.numbers.add(number.value);
+    record.nonfinite_scalar = record.numbers.any();
+    nan_scalar_ = record.numbers.nan;
     const bool grad_mode = c10::GradMode::is_enabled();
     std::vector<at::Tensor> operands;
     each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
@@ -93,6 +95,8 @@ class Recorder {
         read_input(input, argument, item);
       }
     });
+    if (wrapper_.rule == ScanRule::kReadsHost && !operands.empty())
+      record.numbers = numbers_in(operands[0]);
     record.same_operands = operands.size() >= 2 && is_same_memory(operands[0], operands[1]);
   }
 
@@ -158,6 +162,13 @@ class Recorder {
             !Watcher::get().storages().is_made(storage_of(*input.unsafeGetTensorImpl())));
   }
 
+  void note_numbers(const at::Tensor& tensor) {
+    const NumberKinds more = numbers_in(tensor);
+    record.numbers.nan |= more.nan;
+    record.numbers.pos_inf |= more.pos_inf;
+    record.numbers.neg_inf |= more.neg_inf;
+  }
+
   void read_input(const at::Tensor& input, std::size_t argument, int item) {
     const ArgumentInfo& info = wrapper_.arguments[argument];
     const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
@@ -168,18 +179,21 @@ class Recorder {
       return;
     }
     const bool known_storage = Watcher::get().ledger().knows(storage_id(impl));
-    if ((info.written || info.hidden_write) && !known_storage) return;
+    const bool overwritten =
+        info.written || info.hidden_write || (before_ != nullptr && before_->overwrites(argument));
+    if (overwritten && !known_storage) return;
     const TensorState state = state_of_input(input);
     if (!state.kinds.any()) {
       // Finite, but of note: it lost its value to an absorbed Inf (the ledger's marks).
       if (known_storage) add_read(input, state, {}, {}, {});
       return;
     }
-    if (info.written || info.hidden_write) return;
+    if (overwritten) return;
     std::vector<EventId> known = Watcher::get().judge().events_of(state);
     if (known.empty() && is_literal(input)) {
       record.nonfinite_scalar = true;
       nan_scalar_ |= state.kinds.nan;
+      note_numbers(input);
       return;
     }
     std::optional<OpRecord::Read::Allocation> allocation;
@@ -243,6 +257,7 @@ class Recorder {
     }
     if (write.state.kinds.any()) {
       if (!bad_output_) bad_output_ = output;
+      if (wrapper_.rule == ScanRule::kLifts) note_numbers(output);
     } else {
       for (const OpRecord::Read& read : record.reads) {
         if (read.state.kinds.inf && wrapper_.info.traits.absorbs) {
@@ -330,6 +345,8 @@ void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before,
   if (!recorder.worth_telling()) return;
   recorder.correspond_elements();
   recorder.record.place = current_place();
+  if (Watcher::get().judge().has_host_read(recorder.record.numbers))
+    recorder.record.numbers_spelled = is_spelled(recorder.record.numbers);
   recorder.facts.in_backward = recorder.record.place.phase == Phase::kBackward;
   if (recorder.record.reads.empty() && recorder.record.nonfinite_scalar) {
     recorder.facts.declared_at = recorder.record.place.stack;

@@ -32,6 +32,13 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   return facts;
 }
 
+NumberKinds numbers_in(const at::Tensor& tensor) {
+  const at::Tensor values = has_parts(*tensor.unsafeGetTensorImpl()) ? values_of(tensor) : tensor;
+  if (sight_of(*values.unsafeGetTensorImpl()) != Sight::kWatched) return {};
+  const Statistics seen = statistics_of(OwnedView(values).view());
+  return {seen.nan > 0, seen.pos_inf > 0, seen.neg_inf > 0};
+}
+
 void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements) {
   if (view.data == nullptr || !has_values(view.view())) return;
   for (const Index& element : elements) {

@@ -81,7 +81,7 @@ struct Trampoline<void, A...> {
 
 }  // namespace
 
-int watching = 0;
+std::atomic<int> watching{0};
 __thread Call* innermost_call = nullptr;
 
 #define ABI_CLASS(name, ...) {name, reinterpret_cast<void*>(&Trampoline<__VA_ARGS__>::call)},

@@ -11,6 +11,7 @@
 // needs no torch header.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace nanscope::torch_adapter {
@@ -36,8 +37,8 @@ struct Call {
   inline ~Call();
 };
 
-// Set while the watch is on. A plain int: read on every op, written by on() and off().
-extern int watching;
+// Set while the watch is on. Read on every op, written by on() and off().
+extern std::atomic<int> watching;
 // The innermost call of this thread; initial-exec, so it must stay small.
 extern __thread Call* innermost_call __attribute__((tls_model("initial-exec")));
 
@@ -46,7 +47,7 @@ void call_returned(Call& call, void* result);  // may throw, after destroying th
 void call_unwound(Call& call) noexcept;        // the kernel threw
 
 inline void Call::enter(void* wrapper_, const void* const* arguments_) {
-  if (__builtin_expect(watching, 1)) {
+  if (__builtin_expect(watching.load(std::memory_order_relaxed), 1)) {
     wrapper = wrapper_;
     arguments = arguments_;
     outer = innermost_call;

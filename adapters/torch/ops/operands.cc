@@ -78,7 +78,8 @@ int Operands::operator[](std::size_t argument) const {
 
 Sign Operands::sign(std::size_t argument) const {
   const at::Tensor* tensor = tensor_at(argument);
-  return tensor == nullptr ? Sign::kAny : known_extent(*tensor).sign;
+  if (tensor == nullptr || is_negated(*tensor->unsafeGetTensorImpl())) return Sign::kAny;
+  return known_extent(*tensor).sign;
 }
 
 bool Operands::same(std::size_t one, std::size_t other) const {

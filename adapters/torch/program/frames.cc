@@ -33,6 +33,7 @@ struct CacheSlot {
 // What is known of a source file, asked of Python once.
 struct FileInfo {
   bool user = false;
+  bool of_torch = false;
   bool optimizer = false;
   bool scaler = false;
   bool printing = false;
@@ -77,9 +78,11 @@ bool is_engine(const _PyInterpreterFrame* frame, const FileInfo& file) {
 // What Python knows of source files. All with the GIL held.
 class SourceFiles {
  public:
-  void configure(PyObject* is_user_code, PyObject* optimizer_class,
+  void configure(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
                  const std::string& torch_folder) {
     Py_XINCREF(is_user_code);
+    Py_XINCREF(spells);
+    Py_XSETREF(spells_, spells);
     Py_XINCREF(optimizer_class);
     Py_XSETREF(is_user_code_, is_user_code);
     Py_XSETREF(optimizer_class_, optimizer_class);
@@ -93,6 +96,7 @@ class SourceFiles {
     return lines_.try_emplace({text_of(filename), line}, next).first->second;
   }
   [[nodiscard]] StackInfo describe(const _PyInterpreterFrame* frame);
+  [[nodiscard]] bool spells(NumberKinds numbers) const;
 
  private:
   [[nodiscard]] bool ask_is_user_code(PyObject* filename) const;
@@ -100,6 +104,7 @@ class SourceFiles {
   std::map<std::pair<std::string, int>, std::uint32_t> lines_;
   std::unordered_map<std::string, FileInfo> files_;
   PyObject* is_user_code_ = nullptr;
+  PyObject* spells_ = nullptr;
   PyObject* optimizer_class_ = nullptr;
   std::string torch_folder_;
 };
@@ -116,6 +121,19 @@ bool SourceFiles::ask_is_user_code(PyObject* filename) const {
   return user;
 }
 
+bool SourceFiles::spells(NumberKinds numbers) const {
+  if (spells_ == nullptr) return false;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* answer =
+      PyObject_CallFunction(spells_, "iii", numbers.nan, numbers.pos_inf, numbers.neg_inf);
+  const bool spelled = answer != nullptr && PyObject_IsTrue(answer) == 1;
+  Py_XDECREF(answer);
+  PyErr_Clear();
+  PyErr_Restore(type, value, trace);
+  return spelled;
+}
+
 const FileInfo& SourceFiles::info_of(PyObject* filename) {
   const std::string path = text_of(filename);
   const auto found = files_.find(path);
@@ -123,6 +141,7 @@ const FileInfo& SourceFiles::info_of(PyObject* filename) {
   FileInfo info;
   if (!torch_folder_.empty() && path.starts_with(torch_folder_)) {
     const std::string_view inside = std::string_view(path).substr(torch_folder_.size());
+    info.of_torch = true;
     info.optimizer = inside.starts_with("optim/");
     info.scaler = inside == "amp/grad_scaler.py";
     info.printing = inside == "_tensor_str.py";
@@ -184,11 +203,13 @@ class Stacks {
     return all;
   }
 
-  void configure(PyObject* is_user_code, PyObject* optimizer_class,
+  void configure(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
                  const std::string& torch_folder) {
-    files_.configure(is_user_code, optimizer_class, torch_folder);
+    files_.configure(is_user_code, spells, optimizer_class, torch_folder);
     forward_name_ = PyUnicode_InternFromString("forward");
   }
+  // With the GIL held.
+  [[nodiscard]] SourceFiles& files() noexcept { return files_; }
   [[nodiscard]] StackId current();
   [[nodiscard]] StackId past(const std::vector<RawFrame>& frames);
   [[nodiscard]] StackInfo info_of(StackId stack) {
@@ -302,9 +323,22 @@ StackId Stacks::current() {
   return slot.stack;
 }
 
-void configure_frames(PyObject* is_user_code, PyObject* optimizer_class,
+void configure_frames(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
                       const std::string& torch_folder) {
-  Stacks::get().configure(is_user_code, optimizer_class, torch_folder);
+  Stacks::get().configure(is_user_code, spells, optimizer_class, torch_folder);
+}
+
+bool is_spelled(NumberKinds numbers) {
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Busy busy;
+  const bool spelled = Stacks::get().files().spells(numbers);
+  PyGILState_Release(gil);
+  return spelled;
+}
+
+bool is_called_by_torch() {
+  const _PyInterpreterFrame* frame = innermost_frame();
+  return frame != nullptr && Stacks::get().files().info_of(frame->f_code->co_filename).of_torch;
 }
 
 StackId past_stack(const std::vector<RawFrame>& frames) { return Stacks::get().past(frames); }

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "adapters/torch/hit/at_hand.h"
+#include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
@@ -51,7 +52,10 @@ bool is_about_values(const std::string& words) {
 std::vector<TensorState> states_of(const Tensors& tensors) {
   std::vector<TensorState> states;
   for (const at::Tensor& tensor : tensors) {
-    if (tensor.defined()) states.push_back(look_at(below_transforms(tensor)));
+    if (!tensor.defined()) continue;
+    const at::Tensor below = below_transforms(tensor);
+    count_hidden(below);
+    states.push_back(look_at(below));
   }
   return states;
 }
@@ -70,6 +74,7 @@ std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
     if (!leaf.defined() || !leaf.is_leaf()) continue;
     const at::Tensor& grad = leaf.grad();
     if (!grad.defined()) continue;
+    count_hidden(grad);
     if (all || is_suspect(grad) || gradients.empty()) {
       gradients.push_back(watcher().world().describe(leaf));
       keep_at_hand(grad, gradients.back().state);
@@ -78,7 +83,31 @@ std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
   return gradients;
 }
 
+// Parameters and buffers that are bad now and were made by this run, though no op shows it: others
+// wrote them, and nobody has read them since.
+void add_written_unseen(std::vector<World::Replaced>& found) {
+  const auto look = [&](const at::Tensor& value, Target target) {
+    for (const at::Tensor& part : parts_of(value)) {
+      const c10::TensorImpl& impl = *part.unsafeGetTensorImpl();
+      if (sight_of(impl) != Sight::kWatched || watcher().ledger().knows(storage_id(impl))) continue;
+      WrittenStorages& storages = watcher().storages();
+      if (!storages.is_lent(storage_of(impl)) && !storages.was_finite(part)) continue;
+      const TensorState state = look_at(part);
+      if (state.kinds.any()) found.push_back({state, TorchWorld::named_by_storage(value), target});
+    }
+  };
+  for (const at::Tensor& leaf : watcher().world().live_leaves()) {
+    if (watcher().world().target_of(leaf) == Target::kParameter) look(leaf, Target::kParameter);
+  }
+  for (const at::Tensor& buffer : watcher().world().live_buffers()) look(buffer, Target::kBuffer);
+}
+
 }  // namespace
+
+void count_hidden(const at::Tensor& tensor) {
+  if (__builtin_expect(is_hidden(tensor), 0))
+    this_thread().count_unseen(static_cast<std::size_t>(Sight::kWrapped));
+}
 
 void Moments::forget() { *this = {}; }
 
@@ -92,7 +121,7 @@ bool is_suspect(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
   if (has_parts(*tensor.unsafeGetTensorImpl())) {
     const at::Tensor values = values_of(tensor);
-    return !values.is_same(tensor) && is_suspect(values);
+    if (!values.is_same(tensor)) return is_suspect(values);
   }
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched) return false;
@@ -216,7 +245,8 @@ void Moments::host_read(const at::Tensor& tensor, bool decides) {
   const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
-  tell([&] { watcher().judge().host_read(state, decides, place); });
+  const NumberKinds numbers = decides ? numbers_in(tensor) : NumberKinds{};  // printing gives none
+  tell([&] { watcher().judge().host_read(state, numbers, decides, place); });
 }
 
 void Moments::handed_over(const at::Tensor& tensor) {
@@ -240,6 +270,7 @@ void Moments::program_ended(const End& end) {
   for (const TensorState& state : states_of(end.locals)) {
     if (state.kinds.any()) ending.locals.push_back(state);
   }
+  add_written_unseen(ending.written_unseen);
   // Held until the judge has seen them.
   const std::vector<at::Tensor> leaves = watcher().world().live_leaves();
   std::vector<at::Tensor> results;

@@ -158,6 +158,9 @@ Coverage Session::coverage(const std::vector<NotWatched>& also) const {
   add(unseen(Sight::kQuantized), "quantized results", "quantized tensors are not scanned");
   add(unseen(Sight::kOtherDevice), "results on another device", "only the CPU is watched");
   add(unseen(Sight::kOpaque), "opaque results", "nested and mkldnn tensors show no elements");
+  add(unseen(Sight::kWrapped), "tensor subclasses",
+      "losses, gradients or parameters that do not say which tensors they wrap "
+      "(__tensor_flatten__)");
   add(watcher.judge().evicted(), "evicted records",
       "more non-finite tensors were alive than are remembered");
   add(stacks_lost(), "unknown sites", "more distinct call stacks than are remembered");

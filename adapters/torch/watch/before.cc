@@ -1,5 +1,6 @@
 #include "adapters/torch/watch/before.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -36,11 +37,37 @@ void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument
   if (size > (scattered ? kMostScattered : most)) return;
   before.copy.argument = argument;
   before.copy.item = item;
+  before.copy.same = 0;
   const auto* data = static_cast<const std::byte*>(data_of(impl));
   before.copy.bytes.assign(data, data + size);
   before.copy.view.take(tensor);
   before.copy.view.data = before.copy.bytes.data();
   before.kept = &before.copy;
+}
+
+// Operands in memory that the op writes; of the written ones themselves only those it also reads.
+std::uint64_t overwritten_arguments(const Wrapper& wrapper, const Call& call) {
+  c10::SmallVector<const c10::StorageImpl*, 4> targets;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper.arguments[argument].written)
+      targets.push_back(storage_of(*tensor.unsafeGetTensorImpl()));
+  });
+  std::uint64_t overwritten = 0;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper.arguments[argument].written || argument >= 64) return;
+    const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
+    if (storage != nullptr && std::find(targets.begin(), targets.end(), storage) != targets.end())
+      overwritten |= std::uint64_t{1} << argument;
+  });
+  return overwritten;
+}
+
+// Marks the operands that are the very tensor that was copied: x * x into x.
+void note_same(const Wrapper& wrapper, const Call& call, const at::Tensor& copied, Before& before) {
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
+    if (argument < 64 && item < 0 && is_same_memory(tensor, copied))
+      before.copy.same |= std::uint64_t{1} << argument;
+  });
 }
 
 }  // namespace
@@ -57,14 +84,23 @@ const Before::Bad* Before::find(std::size_t argument, int item) const {
   return nullptr;
 }
 
+const Before::Kept* Before::kept_of(std::size_t argument, int item) const {
+  if (kept == nullptr) return nullptr;
+  const bool copied = kept->argument == argument && kept->item == item;
+  return copied || (item < 0 && has_bit(kept->same, argument)) ? kept : nullptr;
+}
+
 void Before::give_back(Before* before) noexcept {
   before->bad.clear();
   before->kept = nullptr;
+  before->overwritten = 0;
   if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
   this_thread().spare_before_ = {before, [](Before* spare) { delete spare; }};
 }
 
 KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
+  const std::uint64_t overwritten = overwritten_arguments(wrapper, call);
+  if (overwritten == 0 && !wrapper.in_place && !wrapper.destroys) return nullptr;
   Watcher& watcher = Watcher::get();
   KeptBefore before;
   auto made = [&]() -> Before& {
@@ -73,16 +109,21 @@ KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
   };
   const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);
   const bool nothing_known = watcher.ledger().empty();
+  if (overwritten != 0) made().overwritten = overwritten;
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
     const ArgumentInfo& info = wrapper.arguments[argument];
-    const bool target = info.written || info.hidden_write;
+    const bool shared = Before::has_bit(overwritten, argument);
+    const bool target = info.written || info.hidden_write || shared;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     // The usual case first: nothing is bad, and what is about to be written was written by an op.
-    if (nothing_known && (!target || (!copies && watcher.storages().is_made(storage_of(impl)))))
+    if (nothing_known &&
+        (!target || (!copies && !shared && watcher.storages().is_made(storage_of(impl)))))
       return;
+    if (info.written && !info.read) return;  // holds nothing that goes in
     if (sight_of(impl) != Sight::kWatched) return;
-    if (copies && info.written && (before == nullptr || before->kept == nullptr)) {
+    if (((copies && info.written) || shared) && (before == nullptr || before->kept == nullptr)) {
       keep(wrapper, tensor, argument, item, made());
+      if (overwritten != 0) note_same(wrapper, call, tensor, made());
     }
     const bool known = watcher.ledger().knows(storage_id(impl));
     const bool imported = target && !watcher.storages().is_made(storage_of(impl));
@@ -96,7 +137,7 @@ KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
     }
     if (bad.known.empty()) bad.allocation = watcher.storages().allocation_of(tensor);
     // Of 0 * inf in place only this copy can tell.
-    if (info.written && (before == nullptr || before->kept == nullptr))
+    if (target && (before == nullptr || before->kept == nullptr))
       keep(wrapper, tensor, argument, item, made());
     made().bad.push_back(std::move(bad));
   });

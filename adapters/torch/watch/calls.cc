@@ -11,6 +11,7 @@
 
 #include "adapters/torch/hit/hit.h"
 #include "adapters/torch/interpose/arguments.h"
+#include "adapters/torch/interpose/install.h"
 #include "adapters/torch/ops/ceiling_rule.h"
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/program/nodes.h"
@@ -85,7 +86,7 @@ bool fits(const Wrapper& wrapper, const Call& call, c10::ScalarType type) {
 bool is_known_finite(const c10::TensorImpl& impl) {
   const Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  return storage != nullptr && watcher.storages().is_made(storage) && !is_foreign(impl) &&
+  return storage != nullptr && watcher.storages().is_made(storage) &&
          !watcher.ledger().knows(storage_id(impl));
 }
 
@@ -188,21 +189,10 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
   return extent;
 }
 
-bool takes(const Wrapper& wrapper, const Call& call, const c10::StorageImpl* storage) {
-  bool found = false;
-  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t, int) {
-    found |= storage_of(*input.unsafeGetTensorImpl()) == storage;
-  });
-  return found;
-}
-
-void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
-                      Extent extent) {
+void remember_written(const Wrapper& wrapper, const c10::TensorImpl& impl, Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  // Else the one that was lent is gone, and this is another in its place.
-  if (__builtin_expect(watcher.storages().is_lent(storage), 0) && takes(wrapper, call, storage))
-    return;
+  if (is_foreign(impl)) return;
   if (wrapper.partial_write && !watcher.storages().is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   if (wrapper.partial_write || !fills_its_storage(impl)) {
@@ -210,6 +200,7 @@ void remember_written(const Wrapper& wrapper, const Call& call, const c10::Tenso
     extent.ceiling = std::max(extent.ceiling, before.ceiling);
     if (extent.sign != before.sign) extent.sign = Sign::kAny;
   }
+  if (__builtin_expect(is_negated(impl), 0)) extent.sign = Sign::kAny;
   watcher.storages().mark_made(storage, type, extent);
 }
 
@@ -254,8 +245,15 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  remember_written(wrapper, call, impl,
-                   extent_of_result(wrapper, call, output, number, thread, look));
+  remember_written(wrapper, impl, extent_of_result(wrapper, call, output, number, thread, look));
+}
+
+// Statistics that a layer keeps are small: a look, whether they were written in this call or not.
+void look_at_hidden_write(const Wrapper& wrapper, const c10::TensorImpl& impl, ThreadWatch& thread,
+                          Look& look) {
+  if (sight_of(impl) != Sight::kWatched) return;
+  thread.count_bytes(impl.numel() * impl.itemsize());
+  remember_written(wrapper, impl, scanned(impl, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
@@ -296,7 +294,12 @@ void call_begins(Call& call) {
   const Timed timed(Part::kBegin);
   Wrapper& wrapper = wrapper_of(call);
   call.inner = is_inner(call) || this_thread().is_busy();
-  if (call.inner || !(wrapper.in_place || wrapper.destroys)) return;
+  if (call.inner) return;
+  if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {
+    const Busy busy;
+    sweep(Watcher::get().new_ops());
+  }
+  if (!wrapper.writes) return;
   try {
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {
@@ -305,6 +308,22 @@ void call_begins(Call& call) {
 }
 
 namespace {
+
+// A library may keep what it was given and what it gave, and write it at any time.
+void given_to_others(const Wrapper& wrapper, const Call& call, void* result) {
+  WrittenStorages& storages = Watcher::get().storages();
+  each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t, int) {
+    if (wrapper.collective) {
+      storages.others_may_write(argument);  // until it has ended
+    } else if (argument.has_storage()) {
+      storages.lend(argument.storage());
+    }
+  });
+  if (wrapper.collective) return;
+  each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
+    if (output.has_storage()) storages.lend(output.storage());
+  });
+}
 
 void look_at_results(Call& call, void* result, const Before* before) {
   Wrapper& wrapper = wrapper_of(call);
@@ -316,9 +335,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   }
 
   if (__builtin_expect(wrapper.transparent, 0)) {
-    each_tensor(wrapper, call, [](const at::Tensor& argument, std::size_t, int) {
-      Watcher::get().storages().others_may_write(argument);
-    });
+    given_to_others(wrapper, call, result);
     if (wrapper.collective) return;
   }
   Look look;
@@ -330,11 +347,9 @@ void look_at_results(Call& call, void* result, const Before* before) {
     look_at_output(wrapper, call, output, number, thread, look);
   });
   if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
-  if (__builtin_expect(wrapper.hidden_writes, 0)) {
-    each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t number, int) {
-      if (wrapper.arguments[number].hidden_write) forget_ceiling(*argument.unsafeGetTensorImpl());
-    });
-  }
+  each_hidden_write(wrapper, call, [&](const at::Tensor& target) {
+    look_at_hidden_write(wrapper, *target.unsafeGetTensorImpl(), thread, look);
+  });
   if (!look.bad && wrapper.rule != ScanRule::kLifts) {
     const Timed<2> timed(Part::kInputs);
     look_at_inputs(wrapper, call, numel, look);

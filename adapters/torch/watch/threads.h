@@ -16,7 +16,8 @@ namespace nanscope::torch_adapter {
 struct Counters {
   std::uint64_t ops = 0;
   std::uint64_t bytes = 0;
-  // By Sight: results that held floating-point numbers and could not be looked into.
+  // By Sight: results that held floating-point numbers and could not be looked into; of wrapped
+  // ones only losses, gradients, parameters and buffers.
   std::uint64_t unseen[7] = {};
 };
 
