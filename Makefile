@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo unit test test-slow test-release bench bench-long lint sanitize \
+.PHONY: help setup setup-build build demo unit test test-slow test-release bench bench-long lint sanitize \
 	sanitize-threads fuzz clean
 
 python := .venv/bin/python
@@ -16,28 +16,31 @@ help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## system packages, .venv with torch 2.13 and the pinned Python packages
+	@scripts/setup.sh dev
+
+setup-build:
 	@scripts/setup.sh
 
-build: setup ## build into build/, install into .venv: .venv/bin/nanscope is the tool
+build: setup-build ## build into build/, install into .venv: .venv/bin/nanscope is the tool
 	@scripts/build.sh
 
 demo: build ## a small VAE trains until a realistic bug bites; nanscope says where and why
 	@scripts/demo.sh
 
-unit: setup ## the unit tests beside the code (GTEST_ARGS="--gtest_filter=Ledger*")
+unit: setup-build ## the unit tests beside the code (GTEST_ARGS="--gtest_filter=Ledger*")
 	@scripts/build.sh nanscope_tests nanscope_adapter_tests nanscope-reader
 	build/nanscope_tests $(GTEST_ARGS)
 	build/nanscope_adapter_tests $(GTEST_ARGS)
 
-test: unit ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
+test: setup unit ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
 	@scripts/setup_packages.sh
 	$(python) -m pytest -n 2 --dist worksteal -m "not slow and not release" $(PYTEST_ARGS)
 
-test-slow: build ## the tests that take minutes: every op, whole builds, other packages
+test-slow: setup build ## the tests that take minutes: every op, whole builds, other packages
 	@scripts/setup_packages.sh
 	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
 
-test-release: build ## before a release: every program in mode sentinel, fuzzing for minutes, ...
+test-release: setup build ## before a release: every program in mode sentinel, fuzzing for minutes, ...
 	$(python) -m pytest -n 2 --dist worksteal -m release $(PYTEST_ARGS)
 	@scripts/fuzz.sh 300
 
@@ -56,20 +59,20 @@ bench-long: build ## 100,000 steps, 10 million ops: is it flat?
 	@mkdir -p build/bench
 	.venv/bin/nanscope run bench/memory.py 100000 1 2>&1 | tee build/bench/long_run.txt
 
-lint: build ## clang-format, clang-tidy, ruff, the include rule
+lint: setup build ## clang-format, clang-tidy, ruff, the include rule
 	@scripts/lint.sh
 
-sanitize: setup sanitize-threads ## the core and its unit tests under ASan and UBSan
+sanitize: setup-build sanitize-threads ## the core and its unit tests under ASan and UBSan
 	@[ -e build/sanitize/build.ninja ] || cmake --preset sanitize
 	@flock build/.sanitize.lock cmake --build --preset sanitize
 	build/sanitize/nanscope_tests --gtest_brief=1
 
-sanitize-threads: setup ## the judge and the ledger, driven by threads, under TSan
+sanitize-threads: setup-build ## the judge and the ledger, driven by threads, under TSan
 	@[ -e build/thread-sanitize/build.ninja ] || cmake --preset thread-sanitize
 	@flock build/.thread-sanitize.lock cmake --build --preset thread-sanitize
 	build/thread-sanitize/nanscope_thread_tests --gtest_brief=1
 
-fuzz: setup ## every fuzz target for FUZZ_SECONDS (60)
+fuzz: setup-build ## every fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
 
 clean: ## remove build/; .venv stays

@@ -37,11 +37,23 @@ function(set_kernel_options)
     endif()
     if(options)  # a precompiled header fits the options it was made with
       set_source_files_properties("${source}" PROPERTIES
-        COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+        COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
 endfunction()
 set_kernel_options(${core_sources})
+
+# The files of a room are compiled as one: what they include is read once, which is most of the time. A file
+# with options of its own stays alone. NANSCOPE_UNITY=OFF compiles each alone, as lint does.
+function(compile_rooms_as_one target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(room "${source}" DIRECTORY)
+    get_filename_component(room "${room}" NAME)
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NANSCOPE_UNITY} UNITY_BUILD_MODE GROUP)
+endfunction()
 
 # g++ 12 takes some additions of std::string for overlapping copies (its bug 105651).
 set(warnings -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
@@ -55,13 +67,16 @@ add_custom_command(
           -P "${PROJECT_SOURCE_DIR}/cmake/cause_pages.cmake"
   DEPENDS ${cause_pages} "${PROJECT_SOURCE_DIR}/cmake/cause_pages.cmake"
   VERBATIM)
+add_custom_target(cause_pages DEPENDS "${pages_in_cc}")
 
 # Shared, so that the binding and the torch adapter see one state. libFuzzer wants one program.
 set(core_kind SHARED)
 if(NANSCOPE_FUZZ)
   set(core_kind STATIC)
 endif()
-add_library(nanscope_core ${core_kind} ${core_sources} "${pages_in_cc}")
+add_library(nanscope_core ${core_kind} ${core_sources})
+add_dependencies(nanscope_core cause_pages)
+compile_rooms_as_one(nanscope_core)
 target_include_directories(nanscope_core PRIVATE "${PROJECT_BINARY_DIR}/generated")
 target_include_directories(nanscope_core PUBLIC "${PROJECT_SOURCE_DIR}/src")
 target_precompile_headers(nanscope_core PRIVATE

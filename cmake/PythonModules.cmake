@@ -30,6 +30,7 @@ function(add_python_module name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")  # "adapters/python/x.h"
   target_link_libraries(${name} PRIVATE nanscope_core)
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  compile_rooms_as_one(${name})
   install(TARGETS ${name} LIBRARY DESTINATION nanscope COMPONENT nanscope)
 endfunction()
 
@@ -55,7 +56,7 @@ if(adapter_sources)
   set_source_files_properties(
     "${PROJECT_SOURCE_DIR}/adapters/torch/program/frames.cc"
     "${PROJECT_SOURCE_DIR}/adapters/torch/interpose/trampoline.cc"
-    PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 
   # The ABI classes of the kernels, read from torch's own headers.
   set(abi_classes_generator "${PROJECT_SOURCE_DIR}/adapters/torch/interpose/generate_abi_classes.py")
@@ -66,10 +67,15 @@ if(adapter_sources)
     add_custom_command(OUTPUT "${abi_classes}"
       COMMAND "${Python_EXECUTABLE}" -I "${abi_classes_generator}" "${torch_dir}/include" "${abi_classes}"
       DEPENDS "${abi_classes_generator}" "${torch_dir}/version.py" VERBATIM)
-    target_sources(_torch PRIVATE "${abi_classes}")
+    # A target of its own: as a source of _torch it would wait, with all of _torch, for the linked core.
+    add_custom_target(abi_classes DEPENDS "${abi_classes}")
+    add_dependencies(_torch abi_classes)
     target_include_directories(_torch PRIVATE "${PROJECT_BINARY_DIR}/generated")
   endif()
 endif()
+
+# Nanobind's own files are made to be compiled as one, too (its nb_combined.cpp).
+set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ${NANSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
 
 install(TARGETS nanscope_core LIBRARY DESTINATION nanscope COMPONENT nanscope)
 # What torch's functions do inside: known with the ops, read where source text is.

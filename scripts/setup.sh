@@ -1,12 +1,12 @@
 #!/bin/bash
-# Everything a build and a test need: system packages, .venv, torch, the pinned Python packages.
+# setup.sh [dev]: what a build needs: system packages, .venv, torch, pinned Python packages. With `dev`
+# also what tests and lint need.
 #
 # Each stage leaves a stamp in .venv only when it is done, so that a second call is quick and an
 # interrupted one goes on where it stopped. Where pip looks is this machine's own setting.
 set -eu
 cd "$(dirname "$0")/.."
 torch=torch==2.13.0
-requirements=scripts/requirements-dev.txt
 python=.venv/bin/python
 say() { echo "$@" >&2; }
 
@@ -56,11 +56,16 @@ if [ ! -e .venv/.torch ]; then
   touch .venv/.torch
 fi
 
-if [ ! -e .venv/.packages ] || ! cmp -s "$requirements" .venv/.packages; then
+# install NAME MODULES: the packages of requirements-NAME.txt, which can be imported then.
+install() {
+  local requirements=scripts/requirements-$1.txt stamp=.venv/.packages-$1
+  ! cmp -s "$requirements" "$stamp" || return 0
   say "Installing $requirements into .venv"
   "$python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
-  "$python" -c 'import hypothesis, jsonschema, libcst, nanobind, numpy, pytest, scipy' 2>/dev/null ||
+  "$python" -c "import $2" 2>/dev/null ||
     "$python" -m pip install --quiet --disable-pip-version-check --force-reinstall -r "$requirements"
-  cp "$requirements" .venv/.packages.new
-  mv .venv/.packages.new .venv/.packages
-fi
+  cp "$requirements" "$stamp.new"
+  mv "$stamp.new" "$stamp"
+}
+install build "libcst, nanobind, numpy, scikit_build_core"
+[ "${1-}" != dev ] || install dev "expecttest, hypothesis, jsonschema, pytest, scipy, xdist"

@@ -2,7 +2,7 @@
 # The packages that tests/packages is written with, beside .venv's own and out of their sight.
 #
 # They go into .venv/packages, which only those programs have on their path: what nanscope is built and
-# tested with stays what requirements-dev.txt says. Torch is never among them, nor replaced: that is
+# tested with stays what the other requirements say. Torch is never among them, nor replaced: that is
 # checked. A stamp is left only when all is done, as in setup.sh.
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,7 +21,8 @@ flock 9
 say "Installing $requirements into $folder"
 rm -rf "$folder"
 "$python" -m pip install --quiet --disable-pip-version-check --prefix "$folder" \
-  -c <(echo "torch==$torch") -c scripts/requirements-dev.txt -r "$requirements"
+  -c <(echo "torch==$torch") \
+  -c scripts/requirements-build.txt -c scripts/requirements-dev.txt -r "$requirements"
 
 # Neither a second torch, nor another, nor anything that would hide one of .venv's own packages.
 site=$(echo "$folder"/lib/python3*/site-packages)

@@ -7,7 +7,7 @@
 namespace nanscope::cli {
 namespace {
 
-Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
+Outcome carry_out_doctor(const Arguments& arguments, const Terminal& terminal) {
   Options options(kDoctor, {"doctor [options]"}, "  nanscope doctor");
   if (std::optional<Outcome> answer = options.parse(arguments)) return *answer;
   return {.doctor = true,
@@ -20,6 +20,6 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
 
 const Verb kDoctor{"doctor",
                    "Says what is installed, what will be watched here, and what will not and why.",
-                   carry_out};
+                   carry_out_doctor};
 
 }  // namespace nanscope::cli

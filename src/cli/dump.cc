@@ -30,7 +30,7 @@ std::string line_of(const RawFrame& frame, const Manner& manner) {
   return line + "}\n";
 }
 
-Outcome carry_out(const Arguments& arguments, const Terminal&) {
+Outcome carry_out_dump(const Arguments& arguments, const Terminal&) {
   std::string path;
   Options options(kDump, {"dump [options] CAPTURE"},
                   "  nanscope dump nanscope-train.1234.nsc | jq .payload.origin");
@@ -61,6 +61,6 @@ Outcome carry_out(const Arguments& arguments, const Terminal&) {
 
 }  // namespace
 
-const Verb kDump{"dump", "Prints every record of a capture as a line of JSON.", carry_out};
+const Verb kDump{"dump", "Prints every record of a capture as a line of JSON.", carry_out_dump};
 
 }  // namespace nanscope::cli

@@ -29,7 +29,7 @@ std::string_view nearest(const std::string& word) {
   return best;
 }
 
-Outcome carry_out(const Arguments& arguments, const Terminal&) {
+Outcome carry_out_explain(const Arguments& arguments, const Terminal&) {
   std::string id;
   Options options(kExplain, {"explain [options] [CAUSE]"}, "  nanscope explain log_of_zero");
   options.app().add_option("CAUSE", id, "an id of the catalogue; without one, all are listed");
@@ -46,6 +46,6 @@ Outcome carry_out(const Arguments& arguments, const Terminal&) {
 }  // namespace
 
 const Verb kExplain{"explain", "Prints the page of a cause: symptom, mechanism, proof, fixes.",
-                    carry_out};
+                    carry_out_explain};
 
 }  // namespace nanscope::cli

@@ -8,7 +8,7 @@
 namespace nanscope::cli {
 namespace {
 
-Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
+Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
   FixRequest request;
   RunRequest& run = request.run;
   std::string from;
@@ -68,6 +68,6 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 const Verb kFix{"fix", "Proposes a patch of the source, and proves it by running the program.",
-                carry_out};
+                carry_out_fix};
 
 }  // namespace nanscope::cli

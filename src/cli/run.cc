@@ -46,7 +46,7 @@ std::string check_files(const RunRequest& request) {
   return check_json(request);
 }
 
-Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
+Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   RunRequest request;
   std::string output;
   std::string json;
@@ -106,6 +106,6 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
 
 const Verb kRun{"run",
                 "Watches a program; shows the first operation that made a NaN or Inf, and why.",
-                carry_out};
+                carry_out_run};
 
 }  // namespace nanscope::cli

@@ -18,7 +18,7 @@ std::string brief(const Capture& capture, const TextOptions& options) {
   return text + (text.empty() ? summary_line(capture) + "\n" : "");
 }
 
-Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
+Outcome carry_out_show(const Arguments& arguments, const Terminal& terminal) {
   std::string path;
   Options options(kShow, {"show [options] CAPTURE"}, "  nanscope show nanscope-train.1234.nsc");
   options.manner_means("the errors alone, in a line or two each",
@@ -38,6 +38,6 @@ Outcome carry_out(const Arguments& arguments, const Terminal& terminal) {
 
 }  // namespace
 
-const Verb kShow{"show", "Prints the diagnosis that a capture holds.", carry_out};
+const Verb kShow{"show", "Prints the diagnosis that a capture holds.", carry_out_show};
 
 }  // namespace nanscope::cli

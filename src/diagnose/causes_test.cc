@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -64,13 +65,10 @@ TEST(Causes, EveryPageHasAnIdAndItsParts) {
 TEST(Causes, NoRuleNamesAnIdThatIsNotListed) {
   const std::string all = rules();
   std::set<std::string> named;
-  for (const char* constant : {"kId = \"", "kDifference = \"", "kProduct = \""}) {
-    for (std::size_t at = all.find(constant); at != std::string::npos;
-         at = all.find(constant, at + 1)) {
-      const std::size_t begin = at + std::string_view(constant).size();
-      named.insert(all.substr(begin, all.find('"', begin) - begin));
-    }
-  }
+  // A rule's text constants at the start of a line are ids.
+  const std::regex constant("\nconstexpr const char\\* k\\w+ = \"([^\"]*)\";");
+  for (std::sregex_iterator found(all.begin(), all.end(), constant), none; found != none; ++found)
+    named.insert((*found)[1]);
   EXPECT_GE(named.size(), 10u);
   for (const std::string& id : named) EXPECT_NE(find_cause(id), nullptr) << id;
 }

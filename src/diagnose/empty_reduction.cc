@@ -9,10 +9,11 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "empty_reduction";
+constexpr const char* kEmptyReduction = "empty_reduction";
 
 void certain(Opinions& opinions, std::string sentence, std::vector<std::string> evidence = {}) {
-  opinions.push_back({Opinion::Stand::kCertain, kId, std::move(sentence), std::move(evidence)});
+  opinions.push_back(
+      {Opinion::Stand::kCertain, kEmptyReduction, std::move(sentence), std::move(evidence)});
 }
 
 std::string shape_of(const Operand& x) {
@@ -28,7 +29,7 @@ void mean_of_nothing(const Facts& facts, const Operand& x, Opinions& opinions) {
             {shape_of(x)});
   } else if (facts.is_nan()) {
     opinions.push_back({Opinion::Stand::kRuledOut,
-                        kId,
+                        kEmptyReduction,
                         fmt::format("{} has {}", x.name, plural(numel, "element")),
                         {}});
   }
@@ -44,7 +45,7 @@ void spread_of_too_few(const Facts& facts, const Operand& x, Opinions& opinions)
       facts.scalar("correction").value_or(facts.scalar("unbiased").value_or(1));
   if (static_cast<double>(count) > correction) {
     opinions.push_back({Opinion::Stand::kRuledOut,
-                        kId,
+                        kEmptyReduction,
                         fmt::format("it is taken over {}", plural(count, "element")),
                         {}});
     return;
@@ -77,7 +78,7 @@ void ignored_targets(const Facts& facts, Opinions& opinions) {
     if (s.min && s.max && facts.inputs_finite() && *s.min != ignored && *s.max != ignored) {
       opinions.push_back(
           {Opinion::Stand::kRuledOut,
-           kId,
+           kEmptyReduction,
            fmt::format("{} holds targets other than {}", target->name, number(ignored)),
            {}});
       return;
@@ -93,7 +94,7 @@ void ignored_targets(const Facts& facts, Opinions& opinions) {
   if (facts.inputs_finite())
     opinions.push_back(
         {Opinion::Stand::kLikely,
-         kId,
+         kEmptyReduction,
          fmt::format("All inputs of {} are finite; its mean is nan only if no target counts.",
                      facts.expression()),
          {}});

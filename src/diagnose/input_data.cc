@@ -13,7 +13,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "bad_input_data";
+constexpr const char* kBadInputData = "bad_input_data";
 
 std::int64_t bad_in(const Statistics& s) { return s.nan + s.pos_inf + s.neg_inf; }
 
@@ -74,7 +74,7 @@ void imported(const Facts& facts, Opinions& opinions) {
                                    sample_of(facts)));
   if (facts.origin().numel == 0) {  // it was gone before anybody could look at it
     opinions.push_back({Opinion::Stand::kLikely,
-                        kId,
+                        kBadInputData,
                         fmt::format("{} holds a number that no watched operation computed: it came "
                                     "in with the data, or from a kernel that was not watched.",
                                     facts.expression()),
@@ -82,7 +82,7 @@ void imported(const Facts& facts, Opinions& opinions) {
     return;
   }
   opinions.push_back(
-      {Opinion::Stand::kCertain, kId,
+      {Opinion::Stand::kCertain, kBadInputData,
        fmt::format("{} came in with {}: no operation of this run computed it, it is in the data.",
                    name, what),
        evidence});
@@ -90,7 +90,7 @@ void imported(const Facts& facts, Opinions& opinions) {
 
 void literal(const Facts& facts, Opinions& opinions) {
   opinions.push_back({Opinion::Stand::kLikely,
-                      kId,
+                      kBadInputData,
                       fmt::format("{} is written into the data as {}; no arithmetic made it.",
                                   facts.expression(), facts.value()),
                       {bad_elements(facts.origin())}});
@@ -103,7 +103,7 @@ void no_alignment(const Facts& facts, Opinions& opinions) {
   const auto targets = facts.operand("targets", 1, "the targets");
   opinions.push_back(
       {Opinion::Stand::kCertain,
-       kId,
+       kBadInputData,
        fmt::format("A target{} needs more frames than its input has: no alignment exists, and the "
                    "CTC loss is inf.",
                    targets && targets->name.starts_with('`') ? " in " + targets->name : ""),
@@ -120,7 +120,7 @@ void inf_from_outside(const Facts& facts, Opinions& opinions) {
   if (!imported || !tensor || tensor->is_finite()) return;
   opinions.push_back(
       {Opinion::Stand::kLikely,
-       kId,
+       kBadInputData,
        fmt::format("{} came in with {}, and {} makes {} of it.", tensor->name,
                    held(tensor->tensor->statistics), facts.expression(), facts.value()),
        {values_here(facts, *tensor)},
@@ -133,7 +133,7 @@ void carried_on(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> tensor = culprit(facts);
   if (!tensor || tensor->is_finite() || tensor->tensor->statistics.nan == 0) return;
   opinions.push_back({Opinion::Stand::kLikely,
-                      kId,
+                      kBadInputData,
                       fmt::format("{} holds {}, and {} carried it on.", tensor->name,
                                   held(tensor->tensor->statistics), facts.origin().op),
                       {values_here(facts, *tensor)}});

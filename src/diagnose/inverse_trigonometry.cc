@@ -11,7 +11,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "inverse_trig_domain";
+constexpr const char* kInverseTrigDomain = "inverse_trig_domain";
 
 std::string domain_of(const std::string& function) {
   return function == "acosh" ? "1 and above" : "-1 to 1";
@@ -29,7 +29,7 @@ std::string bare(std::string function) {
   return function;
 }
 
-void forward(const Facts& facts, Opinions& opinions) {
+void inverse_trigonometry_forward(const Facts& facts, Opinions& opinions) {
   const auto x = facts.operand("self", 0, "the argument of " + facts.expression());
   if (!x) return;
   const std::string function = bare(facts.op());
@@ -42,7 +42,7 @@ void forward(const Facts& facts, Opinions& opinions) {
   if (!pole && !beyond && !possible) {
     opinions.push_back(
         {Opinion::Stand::kRuledOut,
-         kId,
+         kInverseTrigDomain,
          fmt::format("{} lies in the domain of {}, {}", value ? precisely(*value) : "the argument",
                      function, domain_of(function)),
          {}});
@@ -56,7 +56,8 @@ void forward(const Facts& facts, Opinions& opinions) {
   if (value && beyond && std::abs(std::abs(*value) - 1) < 1e-3)
     evidence.push_back(fmt::format("it misses the edge by {}: rounding, not geometry",
                                    number(std::abs(std::abs(*value) - 1))));
-  opinions.push_back({possible ? Opinion::Stand::kLikely : Opinion::Stand::kCertain, kId,
+  opinions.push_back({possible ? Opinion::Stand::kLikely : Opinion::Stand::kCertain,
+                      kInverseTrigDomain,
                       fmt::format("{}, and {} {}.", place, function,
                                   pole ? "is infinite at the edge of its domain"
                                        : fmt::format("takes {} only", domain_of(function))),
@@ -64,7 +65,7 @@ void forward(const Facts& facts, Opinions& opinions) {
 }
 
 // AcosBackward0: -grad / sqrt(1 - x * x), whose root is 0 at the edge.
-void backward(const Facts& facts, Opinions& opinions) {
+void inverse_trigonometry_backward(const Facts& facts, Opinions& opinions) {
   const auto x = facts.saved("self");
   if (!x) return;
   const std::optional<double> value = x->value();
@@ -75,14 +76,14 @@ void backward(const Facts& facts, Opinions& opinions) {
     if (value)
       opinions.push_back(
           {Opinion::Stand::kRuledOut,
-           kId,
+           kInverseTrigDomain,
            fmt::format("{} is {}{}, not at the edge", x->name, precisely(*value), facts.at()),
            {}});
     return;
   }
   opinions.push_back(
       {on_edge ? Opinion::Stand::kCertain : Opinion::Stand::kLikely,
-       kId,
+       kInverseTrigDomain,
        fmt::format("{} is {}{}, the edge of the domain: the value there is fine, but the slope, "
                    "1 / sqrt(1 - x * x), is infinite.",
                    x->name, value ? precisely(*value) : "1 or -1 somewhere", facts.at()),
@@ -92,8 +93,9 @@ void backward(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void inverse_trigonometry(const Facts& facts, Opinions& opinions) {
-  if (facts.in_backward_of(OpFamily::kInverseTrigonometry)) return backward(facts, opinions);
-  if (facts.op_is(OpFamily::kInverseTrigonometry)) forward(facts, opinions);
+  if (facts.in_backward_of(OpFamily::kInverseTrigonometry))
+    return inverse_trigonometry_backward(facts, opinions);
+  if (facts.op_is(OpFamily::kInverseTrigonometry)) inverse_trigonometry_forward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

@@ -18,7 +18,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "where_gradient_leak";
+constexpr const char* kWhereGradientLeak = "where_gradient_leak";
 
 bool harms_gradient(const Finding& finding) {
   return finding.harm &&
@@ -35,14 +35,16 @@ void from_forward(const Facts& facts, Opinions& opinions) {
   const std::optional<double> loss = facts.loss();
   if (!harms_gradient(facts.finding()) || !goes_through_backward(facts.finding()) || !loss) return;
   if (!std::isfinite(*loss)) {
-    opinions.push_back(
-        {Opinion::Stand::kRuledOut, kId, fmt::format("the loss itself is {}", number(*loss)), {}});
+    opinions.push_back({Opinion::Stand::kRuledOut,
+                        kWhereGradientLeak,
+                        fmt::format("the loss itself is {}", number(*loss)),
+                        {}});
     return;
   }
   // A nan cannot be calculated away; an inf can: x / inf is 0.
   if (!facts.is_nan() && !facts.origin().discarded) {
     opinions.push_back({Opinion::Stand::kRuledOut,
-                        kId,
+                        kWhereGradientLeak,
                         fmt::format("the loss is {}, but nothing shows that {} was discarded: an "
                                     "inf can be divided away",
                                     number(*loss), facts.expression()),
@@ -51,7 +53,7 @@ void from_forward(const Facts& facts, Opinions& opinions) {
   }
   opinions.push_back(
       {Opinion::Stand::kCertain,
-       kId,
+       kWhereGradientLeak,
        fmt::format("{} is {}{} and is not used: the loss is {}. Its gradient is used all the same: "
                    "0 times the infinite slope is nan, also in the branch not taken.",
                    facts.expression(), facts.value(), facts.at(), number(*loss)),
@@ -90,7 +92,7 @@ void in_backward(const Facts& facts, Opinions& opinions) {
   if (forward_was_bad(facts)) {
     opinions.push_back(
         {Opinion::Stand::kCertain,
-         kId,
+         kWhereGradientLeak,
          fmt::format("{} is not finite{} in the forward already and is discarded there{}. Its "
                      "gradient is not: the backward makes {} of it again.",
                      facts.expression(), facts.at(), rest, facts.value()),
@@ -99,7 +101,7 @@ void in_backward(const Facts& facts, Opinions& opinions) {
              divisor_of(facts)->is_zero() == Proof::kYes) {
     opinions.push_back(
         {Opinion::Stand::kCertain,
-         kId,
+         kWhereGradientLeak,
          fmt::format("The gradient that reaches {}{} is 0, so its value is discarded later{}; but "
                      "0 / 0 in its backward is nan.",
                      facts.expression(), facts.at(), rest),

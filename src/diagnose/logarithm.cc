@@ -34,7 +34,7 @@ std::optional<Argument> argument_of(const Facts& facts) {
   return Argument{*operand, shift};
 }
 
-void forward(const Facts& facts, const Argument& argument, Opinions& opinions) {
+void logarithm_forward(const Facts& facts, const Argument& argument, Opinions& opinions) {
   const Operand& x = argument.operand;
   const std::string call = argument.shift == 0 ? facts.op() : "log";
   const std::optional<double> value = x.value();
@@ -86,7 +86,7 @@ std::string name_of_argument(const Facts& facts) {
 }
 
 // grad / x at x = 0: the forward -inf may have been repaired, its slope was not.
-void backward(const Facts& facts, Opinions& opinions) {
+void logarithm_backward(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> divisor = divisor_of(facts);
   if (!divisor) return;
   Operand x = *divisor;
@@ -112,8 +112,8 @@ void backward(const Facts& facts, Opinions& opinions) {
 
 void logarithm(const Facts& facts, Opinions& opinions) {
   if (const std::optional<Argument> argument = argument_of(facts))
-    return forward(facts, *argument, opinions);
-  if (facts.in_backward_of(OpFamily::kSlopeOfLogarithm)) backward(facts, opinions);
+    return logarithm_forward(facts, *argument, opinions);
+  if (facts.in_backward_of(OpFamily::kSlopeOfLogarithm)) logarithm_backward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

@@ -12,7 +12,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "loss_scale_runaway";
+constexpr const char* kLossScaleRunaway = "loss_scale_runaway";
 
 std::string path(const std::vector<double>& scales) {
   std::vector<std::string> last;
@@ -36,7 +36,7 @@ void loss_scale(const Facts& facts, Opinions& opinions) {
   if (!scales.empty() && scales.back() < 1 && scales.front() > scales.back()) {
     opinions.push_back(
         {Opinion::Stand::kLikely,
-         kId,
+         kLossScaleRunaway,
          fmt::format("The loss scale fell from {} to {}: the gradients overflow at every scale, so "
                      "scaling is not what makes them infinite.",
                      number(scales.front()), number(scales.back())),
@@ -46,7 +46,7 @@ void loss_scale(const Facts& facts, Opinions& opinions) {
     const auto x = facts.operand("self", 0, "the loss scale");
     opinions.push_back(
         {Opinion::Stand::kLikely,
-         kId,
+         kLossScaleRunaway,
          fmt::format("{} was multiplied at every interval and nothing stopped it: "
                      "from {} the next factor makes it {}.",
                      x ? x->name : "the loss scale",

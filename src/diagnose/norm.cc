@@ -12,7 +12,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "norm_gradient_at_zero";
+constexpr const char* kNormGradientAtZero = "norm_gradient_at_zero";
 
 bool is_power_of_sum(const Facts& facts) {
   if (!facts.in_backward_of("pow") || facts.maker("sum") == nullptr) return false;
@@ -58,13 +58,14 @@ void norm(const Facts& facts, Opinions& opinions) {
     zero = other ? std::min(zero, other->is_zero()) : zero;
   }
   if (zero == Proof::kNo) {
-    opinions.push_back({Opinion::Stand::kRuledOut, kId, is_not(facts, *length, "0"), {}});
+    opinions.push_back(
+        {Opinion::Stand::kRuledOut, kNormGradientAtZero, is_not(facts, *length, "0"), {}});
     return;
   }
   const auto& s = length->tensor->statistics;
   opinions.push_back(
       {stand_of(zero),
-       kId,
+       kNormGradientAtZero,
        fmt::format("{} is {}{}: its gradient is a direction, x / |x|, and a vector of zeros has "
                    "none.",
                    name_of_length(facts), number(length->value().value_or(0)), facts.at()),

@@ -10,7 +10,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "optimizer_division_by_zero";
+constexpr const char* kOptimizerDivisionByZero = "optimizer_division_by_zero";
 
 std::string eps_here(const Facts& facts) {
   const std::optional<double> eps = facts.scalar("eps");
@@ -28,8 +28,10 @@ void fused(const Facts& facts, Opinions& opinions) {
   const std::optional<double> eps = facts.scalar("eps");
   if (!eps) return;
   if (*eps != 0) {
-    opinions.push_back(
-        {Opinion::Stand::kRuledOut, kId, fmt::format("eps is {}, not 0", number(*eps)), {}});
+    opinions.push_back({Opinion::Stand::kRuledOut,
+                        kOptimizerDivisionByZero,
+                        fmt::format("eps is {}, not 0", number(*eps)),
+                        {}});
     return;
   }
   const auto moment = facts.operand("exp_avg_sqs", 3, "the second moment");
@@ -38,7 +40,7 @@ void fused(const Facts& facts, Opinions& opinions) {
       moment && gradient && moment->is_zero() == Proof::kYes && gradient->is_zero() == Proof::kYes;
   opinions.push_back(
       {proven ? Opinion::Stand::kCertain : Opinion::Stand::kLikely,
-       kId,
+       kOptimizerDivisionByZero,
        fmt::format("The update{} divides by sqrt(second moment) + eps, and both are 0{}.",
                    target(facts), facts.at()),
        {eps_here(facts),
@@ -55,12 +57,13 @@ void optimizer(const Facts& facts, Opinions& opinions) {
   if (divisor->name == "the divisor") divisor->name = "its divisor";
   const Proof zero = divisor->is_zero();
   if (zero == Proof::kNo) {
-    opinions.push_back({Opinion::Stand::kRuledOut, kId, is_not(facts, *divisor, "0"), {}});
+    opinions.push_back(
+        {Opinion::Stand::kRuledOut, kOptimizerDivisionByZero, is_not(facts, *divisor, "0"), {}});
     return;
   }
   opinions.push_back(
       {stand_of(zero),
-       kId,
+       kOptimizerDivisionByZero,
        fmt::format(
            "The update{} divides by 0: {}, and {} is {}. Nothing keeps the divisor above 0.",
            target(facts), is_zero_here(facts, *divisor), division_here(facts), facts.value()),

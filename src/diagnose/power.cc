@@ -11,7 +11,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "pow_domain";
+constexpr const char* kPowDomain = "pow_domain";
 
 bool is_whole(double number) { return number == std::floor(number); }
 
@@ -20,7 +20,7 @@ std::string base_here(const Facts& facts, const Operand& base) {
                       : base.name;
 }
 
-void forward(const Facts& facts, Opinions& opinions) {
+void power_forward(const Facts& facts, Opinions& opinions) {
   const auto base = facts.operand("self", 0, "the base of " + facts.expression());
   const auto exponent = facts.operand("exponent", 1, "the exponent");
   if (!base || !exponent || !exponent->value()) return;
@@ -30,7 +30,7 @@ void forward(const Facts& facts, Opinions& opinions) {
                                     fmt::format("the exponent is {}", number(power))};
   const Proof negative = fractional ? base->is_negative() : Proof::kNo;
   if (facts.is_nan() && negative != Proof::kNo) {
-    opinions.push_back({stand_of(negative), kId,
+    opinions.push_back({stand_of(negative), kPowDomain,
                         fmt::format("{}, and a negative number to the power {} is nan.",
                                     is_negative_here(facts, *base), number(power)),
                         evidence});
@@ -46,7 +46,7 @@ void forward(const Facts& facts, Opinions& opinions) {
   }
   opinions.push_back(
       {Opinion::Stand::kRuledOut,
-       kId,
+       kPowDomain,
        fmt::format("{} and the exponent is {}", base_here(facts, *base), number(power)),
        {}});
 }
@@ -57,7 +57,7 @@ std::optional<Operand> base_of(const Facts& facts) {
   return facts.operand("self", 0, "the base of " + facts.expression());
 }
 
-void backward(const Facts& facts, Opinions& opinions) {
+void power_backward(const Facts& facts, Opinions& opinions) {
   const auto base = base_of(facts);
   if (!base || !facts.op_is(OpFamily::kPowerBackward)) return;
   const auto inner = facts.operand("exponent", 1, "");
@@ -65,7 +65,7 @@ void backward(const Facts& facts, Opinions& opinions) {
   const Proof negative = facts.is_nan() ? base->is_negative() : Proof::kNo;
   const Proof proof = std::max(zero, negative);
   if (proof == Proof::kNo) {
-    opinions.push_back({Opinion::Stand::kRuledOut, kId, is_not(facts, *base, "0"), {}});
+    opinions.push_back({Opinion::Stand::kRuledOut, kPowDomain, is_not(facts, *base, "0"), {}});
     return;
   }
   std::string slope = "the slope is infinite if the exponent is below 1";
@@ -76,7 +76,7 @@ void backward(const Facts& facts, Opinions& opinions) {
                         number(*inner->value()));
   opinions.push_back(
       {stand_of(proof),
-       kId,
+       kPowDomain,
        fmt::format("{}, where {}.",
                    zero != Proof::kNo ? is_zero_here(facts, *base) : is_negative_here(facts, *base),
                    slope),
@@ -86,8 +86,8 @@ void backward(const Facts& facts, Opinions& opinions) {
 }  // namespace
 
 void power(const Facts& facts, Opinions& opinions) {
-  if (facts.in_backward_of(OpFamily::kPower)) return backward(facts, opinions);
-  if (facts.op_is(OpFamily::kPower)) forward(facts, opinions);
+  if (facts.in_backward_of(OpFamily::kPower)) return power_backward(facts, opinions);
+  if (facts.op_is(OpFamily::kPower)) power_forward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

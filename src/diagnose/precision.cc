@@ -13,7 +13,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "eps_underflow";
+constexpr const char* kEpsUnderflow = "eps_underflow";
 // Half of the smallest positive number: what is not above it is rounded to 0.
 constexpr double kVanishesInFloat16 = 0x1p-25;
 constexpr double kVanishesInBFloat16 = 0x1p-134;
@@ -65,7 +65,7 @@ void precision(const Facts& facts, Opinions& opinions) {
   if (const auto eps = lost_literal(code, *limit)) {
     opinions.push_back(
         {stand_of(x->is_zero()),
-         kId,
+         kEpsUnderflow,
          fmt::format("{} is 0{}: the guard {} is rounded to 0 in {}, where the smallest number "
                      "above 0 is {}.",
                      x->name, facts.at(), number(*eps), x->tensor->dtype, number(2 * *limit)),
@@ -74,7 +74,7 @@ void precision(const Facts& facts, Opinions& opinions) {
   } else if (names_a_guard(code)) {
     opinions.push_back(
         {Opinion::Stand::kLikely,
-         kId,
+         kEpsUnderflow,
          fmt::format("{} is 0{} although {} has a guard: in {} every number below {} is rounded "
                      "to 0.",
                      x->name, facts.at(), facts.expression(), x->tensor->dtype, number(*limit)),

@@ -13,13 +13,13 @@
 namespace nanscope::diagnosis {
 namespace {
 
-constexpr const char* kId = "all_masked_softmax";
+constexpr const char* kAllMaskedSoftmax = "all_masked_softmax";
 
 void attention(const Facts& facts, Opinions& opinions) {
   const auto mask = facts.operand("attn_mask", 3, "the attention mask");
   if (!facts.is_nan() || !mask || !mask->tensor || mask->tensor->statistics.neg_inf == 0) return;
   opinions.push_back({Opinion::Stand::kLikely,
-                      kId,
+                      kAllMaskedSoftmax,
                       fmt::format("{} holds {} -inf; a query that may look nowhere gives nan.",
                                   mask->name, grouped(mask->tensor->statistics.neg_inf)),
                       {}});
@@ -49,7 +49,7 @@ void softmax(const Facts& facts, Opinions& opinions) {
   }
   if (!masked_row && !by_exclusion) {
     opinions.push_back({Opinion::Stand::kRuledOut,
-                        kId,
+                        kAllMaskedSoftmax,
                         row.pos_inf > 0 ? fmt::format("{} holds inf, and inf - inf is nan", x->name)
                         : row.nan > 0   ? fmt::format("{} holds nan itself", x->name)
                         : row.neg_inf > 0
@@ -70,7 +70,7 @@ void softmax(const Facts& facts, Opinions& opinions) {
   if (facts.origin().nan > 0)
     evidence.push_back(fmt::format("the result holds {} nan", grouped(facts.origin().nan)));
   opinions.push_back(
-      {Opinion::Stand::kCertain, kId,
+      {Opinion::Stand::kCertain, kAllMaskedSoftmax,
        fmt::format(
            "The row of {}{} is -inf in every place: softmax has nothing to choose from, and "
            "-inf - (-inf) is nan.",

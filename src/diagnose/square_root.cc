@@ -10,7 +10,7 @@
 namespace nanscope::diagnosis {
 namespace {
 
-void forward(const Facts& facts, Opinions& opinions) {
+void square_root_forward(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> x =
       facts.operand("self", 0, "the argument of " + facts.expression());
   if (!x) return;
@@ -32,7 +32,7 @@ void forward(const Facts& facts, Opinions& opinions) {
 }
 
 // SqrtBackward0 divides the gradient by 2 * sqrt(x).
-void backward(const Facts& facts, Opinions& opinions) {
+void square_root_backward(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> root = divisor_of(facts);
   if (!root) return;
   const Proof zero = root->is_zero();
@@ -68,8 +68,8 @@ void backward(const Facts& facts, Opinions& opinions) {
 
 void square_root(const Facts& facts, Opinions& opinions) {
   if (facts.op_is(OpFamily::kSquareRoot) && !facts.in_backward_of("sqrt"))
-    return forward(facts, opinions);
-  if (facts.in_backward_of("sqrt")) backward(facts, opinions);
+    return square_root_forward(facts, opinions);
+  if (facts.in_backward_of("sqrt")) square_root_backward(facts, opinions);
 }
 
 }  // namespace nanscope::diagnosis

@@ -6,7 +6,7 @@
 namespace nanscope::test {
 namespace {
 
-Tensor grad_born_in_backward(Program& p) {
+Tensor infinite_grad(Program& p) {
   return p.op("div", {p.data()}, kInf,
               {.line = 20, .phase = Phase::kBackward, .node = "SqrtBackward0"});
 }
@@ -58,7 +58,7 @@ TEST(JudgeStep, StepsAreOptimizerStepsElseBackwardCalls) {
 TEST(JudgeStep, FoundInfIsASkip) {
   Program p;
   Leaf w = p.parameter();
-  p.backward(p.tensor(), w, grad_born_in_backward(p));
+  p.backward(p.tensor(), w, infinite_grad(p));
   p.step(80, true);
   EXPECT_TRUE(p.clean());
 }
@@ -106,7 +106,7 @@ TEST(JudgeScaler, ScaleBelowOneAtTheThirdSkipInARowIsAnError) {
   Leaf w = p.parameter();
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(p.clean());
-    Tensor grad = grad_born_in_backward(p);
+    Tensor grad = infinite_grad(p);
     p.backward(p.tensor(), w, grad);
     unscale(p, grad);
     p.judge.scaler_updated(true, 0.5, Program::at(76));
@@ -118,7 +118,7 @@ TEST(JudgeScaler, ScaleBelowOneAtTheThirdSkipInARowIsAnError) {
 TEST(JudgeScaler, AGoodUpdateBreaksTheRow) {
   Program p;
   for (int i = 0; i < 6; ++i) {
-    unscale(p, grad_born_in_backward(p));
+    unscale(p, infinite_grad(p));
     p.judge.scaler_updated(true, 0.5, Program::at(76));
     if (i % 2 == 1) p.judge.scaler_updated(false, 0.5, Program::at(76));
   }

@@ -12,14 +12,14 @@
 namespace nanscope {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kFloatNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kFloatInf = std::numeric_limits<float>::infinity();
 
 // Asked before this program's own constructors have run, as another library's may.
 struct EarlyQuestion {
   EarlyQuestion() noexcept {
     const float good[3] = {1, 2, 3};
-    const float bad[3] = {1, 2, kInf};
+    const float bad[3] = {1, 2, kFloatInf};
     answered = all_finite(good, sizeof good, DType::kFloat32) &&
                !all_finite(bad, sizeof bad, DType::kFloat32);
   }
@@ -32,7 +32,7 @@ TEST(FiniteTest, AnswersBeforeConstructorsHaveRun) { EXPECT_TRUE(early_question.
 TEST(FiniteTest, DenseBuffer) {
   std::vector<float> x(1000, 1.0f);
   EXPECT_TRUE(all_finite(x.data(), 4000, DType::kFloat32));
-  x[999] = kNan;
+  x[999] = kFloatNan;
   EXPECT_FALSE(all_finite(x.data(), 4000, DType::kFloat32));
   EXPECT_TRUE(all_finite(x.data(), 3996, DType::kFloat32));
   EXPECT_TRUE(all_finite(nullptr, 0, DType::kFloat32));
@@ -132,8 +132,8 @@ TEST(FiniteTest, ManyDimensionsThatDoNotMerge) {
 
 TEST(FiniteTest, BothKinds) {
   std::vector<float> x(50, 0.0f);
-  x[3] = kInf;
-  x[40] = kNan;
+  x[3] = kFloatInf;
+  x[40] = kFloatNan;
   const std::int64_t sizes[] = {50};
   const std::int64_t strides[] = {1};
   EXPECT_EQ(kinds_of({x.data(), DType::kFloat32, sizes, strides}),

@@ -12,7 +12,7 @@
 namespace nanscope {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<double>::max();
 
 // A dense float64 vector as a view.
@@ -72,7 +72,7 @@ Statistics naive_statistics(const TestTensor& tensor, double least_normal, doubl
   return s;
 }
 
-void expect_agreement(const TestTensor& tensor) {
+void expect_right_statistics(const TestTensor& tensor) {
   const DType dtype = tensor.view().dtype;
   double magnitude = 0;
   const Statistics expected =
@@ -119,7 +119,7 @@ TEST(StatisticsTest, AnyViewAgreesWithTheNaiveCount) {
   for (int i = 0; i < 2400; ++i) {
     const TestTensor tensor = TestTensor::random(kScannable[i % std::size(kScannable)], shapes);
     scatter(tensor, random);
-    expect_agreement(tensor);
+    expect_right_statistics(tensor);
     if (testing::Test::HasFailure()) FAIL() << "view " << i << ", " << name_of(tensor.view().dtype);
   }
 }
@@ -130,10 +130,10 @@ TEST(StatisticsTest, ManyBlocks) {
     for (const std::int64_t numel : {2047, 2048, 2049, 10000}) {
       const TestTensor dense = TestTensor::dense(dtype, {numel});
       scatter(dense, random);
-      expect_agreement(dense);
+      expect_right_statistics(dense);
       const TestTensor strided(dtype, {numel / 7, 7}, {15, 2});
       scatter(strided, random);
-      expect_agreement(strided);
+      expect_right_statistics(strided);
     }
   }
 }
@@ -155,7 +155,7 @@ TEST(StatisticsTest, CountsOfOneByteElements) {
 }
 
 TEST(StatisticsTest, NothingFiniteHasNoRange) {
-  const Statistics s = statistics_of(Doubles{{NAN, kInfinity, -kInfinity, -NAN}}.view());
+  const Statistics s = statistics_of(Doubles{{NAN, kInf, -kInf, -NAN}}.view());
   EXPECT_EQ(s.numel, 4);
   EXPECT_EQ(s.nan, 2);
   EXPECT_EQ(s.pos_inf, 1);

@@ -16,7 +16,7 @@ struct NoKeeper : StorageKeeper {
   bool alive(StorageId) override { return true; }
 };
 
-TensorState bytes(std::uint64_t storage, std::uint64_t lo, std::uint64_t hi) {
+TensorState range_of(std::uint64_t storage, std::uint64_t lo, std::uint64_t hi) {
   TensorState tensor;
   tensor.storage = {storage};
   tensor.range = {lo, hi};
@@ -28,7 +28,7 @@ TensorState bytes(std::uint64_t storage, std::uint64_t lo, std::uint64_t hi) {
 TEST(LedgerThreads, KnowsIsSafeFromManyThreads) {
   NoKeeper keeper;
   Ledger ledger(keeper);
-  for (std::uint64_t i = 1; i <= 100; ++i) ledger.put(bytes(i, 0, 16), i);
+  for (std::uint64_t i = 1; i <= 100; ++i) ledger.put(range_of(i, 0, 16), i);
   std::atomic<bool> stop{false};
   std::atomic<int> missed{0};
   std::vector<std::thread> readers;
@@ -42,10 +42,10 @@ TEST(LedgerThreads, KnowsIsSafeFromManyThreads) {
   }
   for (int round = 0; round < 200; ++round) {
     for (std::uint64_t i = 1; i <= 100; ++i) {
-      ledger.put(bytes(i, 0, 16), i + 1000);  // overwritten in place: known throughout
-      ledger.put(bytes(1000 + i, 0, 16), i);
+      ledger.put(range_of(i, 0, 16), i + 1000);  // overwritten in place: known throughout
+      ledger.put(range_of(1000 + i, 0, 16), i);
     }
-    for (std::uint64_t i = 1; i <= 100; ++i) ledger.drop(bytes(1000 + i, 0, 16));
+    for (std::uint64_t i = 1; i <= 100; ++i) ledger.drop(range_of(1000 + i, 0, 16));
   }
   stop = true;
   for (std::thread& reader : readers) reader.join();

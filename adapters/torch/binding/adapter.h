@@ -60,4 +60,6 @@ class Adapter {
   SteppedOptimizers stepped_optimizers_;
 };
 
+inline Sentinel& sentinel() { return Adapter::get().sentinel(); }
+
 }  // namespace nanscope::torch_adapter

@@ -14,7 +14,6 @@ namespace {
 using Role = Sentinel::Role;
 
 Moments& moments() { return Adapter::get().moments(); }
-Sentinel& sentinel() { return Adapter::get().sentinel(); }
 
 nb::object call_engine(Backward& backward) {
   backward.timed.reset();

@@ -14,8 +14,6 @@
 namespace nanscope::torch_adapter {
 namespace {
 
-Sentinel& sentinel() { return Adapter::get().sentinel(); }
-
 Written written_by(const SteppedOptimizers::Optimizers& optimizers) {
   Written written;
   for (const nb::object& optimizer : optimizers) {

@@ -14,7 +14,7 @@
 namespace nanscope::torch_adapter {
 namespace {
 
-constexpr std::size_t kMostElements = 8;
+constexpr std::size_t kMostIndices = 8;
 constexpr std::size_t kMostInputs = 16;
 constexpr std::size_t kMostLayers = 24;
 
@@ -52,7 +52,7 @@ void CallFacts::describe_output(Finding& finding) const {
       origin.neg_inf = seen.neg_inf;
       origin.numel = seen.numel;
       origin.per_element = per_element;
-      origin.indices = elements.empty() ? first_bad(view.view(), kMostElements) : elements;
+      origin.indices = elements.empty() ? first_bad(view.view(), kMostIndices) : elements;
       if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
       add_values(tensor_facts, view, origin.indices);
     }
@@ -153,7 +153,7 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   origin.neg_inf = tensor_facts.statistics.neg_inf;
   origin.numel = tensor_facts.statistics.numel;
   origin.per_element = true;
-  origin.indices = first_bad(view.view(), kMostElements);
+  origin.indices = first_bad(view.view(), kMostIndices);
   if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
   add_values(tensor_facts, view, origin.indices);
   facts->finding.inputs.push_back(std::move(tensor_facts));

@@ -15,7 +15,7 @@ namespace nanscope::torch_adapter {
 namespace {
 
 // Elements of all operands and results of an op that is computed as a whole.
-constexpr std::int64_t kMostElements = 1 << 18;
+constexpr std::int64_t kMostElementsComputed = 1 << 18;
 
 // The kernels alone: no graph, no casts, no modes of the program see these calls.
 class KernelsOnly {
@@ -68,7 +68,7 @@ class Again {
     each_tensor(wrapper_, call_,
                 [&](const at::Tensor& t, std::size_t, int) { elements += t.numel(); });
     for (const TensorFacts& output : finding_.outputs) elements += output.statistics.numel;
-    return elements <= kMostElements;
+    return elements <= kMostElementsComputed;
   }
 
  private:

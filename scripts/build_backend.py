@@ -1,0 +1,93 @@
+"""What `pip install .` calls: scikit-build-core, with its progress shown.
+
+Pip keeps what a build says to itself, unless it fails or with -v: compiling looks like a hang. So
+ninja's count is written straight to the terminal, in the line below pip's own, where there is a
+terminal and pip runs in its foreground. Elsewhere nothing is different.
+"""
+
+import contextlib
+import os
+import re
+import sys
+import threading
+
+from scikit_build_core import build as skbuild
+from scikit_build_core.build import *  # noqa: F403  the hooks that need no progress
+
+STEP = re.compile(rb"^\[(\d+)/(\d+)\] ")
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with progress():
+        return skbuild.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+@contextlib.contextmanager
+def progress():
+    """Shows the steps of a build that are printed meanwhile, by this process and its children."""
+    terminal = terminal_to_use()
+    if terminal is None:
+        yield
+        return
+    sys.stdout.flush()
+    stdout = os.dup(1)
+    reading, writing = os.pipe()
+    os.dup2(writing, 1)
+    os.close(writing)
+    relay = threading.Thread(target=pass_on, args=(reading, stdout, terminal))
+    relay.start()
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(stdout, 1)  # closes the pipe's last writing end, which ends the thread
+        relay.join()
+        os.close(stdout)
+        os.close(terminal)
+
+
+def terminal_to_use() -> int | None:
+    """Pip's terminal, if pip is silent of its own accord and nothing else has the foreground."""
+    if not pip_is_silent_by_default() or os.environ.get("TERM", "dumb") == "dumb":
+        return None
+    try:
+        terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY)
+    except OSError:
+        return None
+    if os.tcgetpgrp(terminal) == os.getpgrp():
+        return terminal
+    os.close(terminal)
+    return None
+
+
+def pip_is_silent_by_default() -> bool:
+    """Is our parent pip, told neither to be verbose nor to be quiet?"""
+    try:
+        with open(f"/proc/{os.getppid()}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+    except OSError:
+        return False
+    told = any(re.fullmatch(rb"-[qv]+|--quiet|--verbose", word) for word in words)
+    told |= "PIP_QUIET" in os.environ or "PIP_VERBOSE" in os.environ
+    return any(b"pip" in word for word in words[:3]) and not told
+
+
+def pass_on(reading: int, stdout: int, terminal: int) -> None:
+    """Hands everything from `reading` to `stdout`, and each step's number to the terminal."""
+    with open(reading, "rb") as lines:
+        for line in lines:
+            write_all(stdout, line)
+            if step := STEP.match(line):
+                show(terminal, b"  compiling, step %s of %s" % step.groups())
+    show(terminal, b"")
+
+
+def show(terminal: int, text: bytes) -> None:
+    # Make room below (index, up), keep the cursor, write there, return: pip's line is untouched.
+    with contextlib.suppress(OSError):
+        write_all(terminal, b"\x1bD\x1b[A\x1b7\x1b[B\r\x1b[K" + text + b"\x1b8")
+
+
+def write_all(file: int, text: bytes) -> None:
+    while text:
+        text = text[os.write(file, text) :]
