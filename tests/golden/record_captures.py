@@ -35,12 +35,12 @@ FIXES = """
 
 # A capture names the machine and the process; these are the same everywhere.
 RUN = """
-import os, socket, sys
+import os, sys, types
 os.environ["OMP_NUM_THREADS"] = "1"
-socket.gethostname = lambda: "node7"
 from nanscope.run import process
 class Os:
     getpid = staticmethod(lambda: 4242)
+    uname = staticmethod(lambda: types.SimpleNamespace(nodename="node7"))
     __getattr__ = lambda self, name: getattr(os, name)
 process.os = Os()
 from nanscope.__main__ import main

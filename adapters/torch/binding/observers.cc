@@ -71,6 +71,7 @@ class ExactObserver : public Observer {
   }
 
   void step_ended(nb::handle optimizer) override {
+    Watcher::get().history().step_done();
     guarded([&] {
       moments().step_ended(Watcher::get().ledger().empty() ? NamedTensors{}
                                                            : suspects_in_state(optimizer));
@@ -154,6 +155,7 @@ class LookingObserver final : public Observer {
   }
 
   void step_ended(nb::handle optimizer) override {
+    Watcher::get().history().step_done();
     const Alarm alarm = look_at_written(optimizer);
     answer(alarm);
     if (watching) return judging().step_ended(optimizer);

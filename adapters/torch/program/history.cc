@@ -179,7 +179,7 @@ void History::keep(Optimizer& optimizer, const StepRecord& record) {
 
 void History::forget() {
   optimizers_.clear();
-  latest_ = nullptr;
+  latest_ = under_way_ = nullptr;
   loss_.reset();
   scale_ = kUnknown;
 }
@@ -223,6 +223,7 @@ const std::deque<StepRecord>& History::step_seen(const std::vector<at::Tensor>& 
   record.learning_rate = learning_rate;
   record.loss_scale = loss_scale();
   ++optimizer->steps;
+  under_way_ = latest_;
   keep(*optimizer, record);
   return optimizer->last;
 }
@@ -236,6 +237,7 @@ void History::step_counted(const std::vector<at::Tensor>& parameters,
     (void)step_seen(parameters, learning_rate(), step);
   } else {
     ++known->second.steps;
+    under_way_ = known->first;
   }
 }
 
@@ -296,12 +298,13 @@ std::vector<double> History::gradients_now() const {
 std::vector<Weight> History::trained_weights() const {
   std::vector<Weight> weights;
   for (const auto& [owner, optimizer] : optimizers_) {
+    const std::int64_t done = optimizer.steps - (owner == under_way_ ? 1 : 0);
     for (const Kept& kept : optimizer.parameters) {
       auto strong = kept.tensor.lock();
       if (!strong) continue;
       at::Tensor tensor(std::move(strong));
       const bool changed = kept.first_hash == 0 || hash_of(tensor) != kept.first_hash;
-      weights.push_back({std::move(tensor), optimizer.steps, changed});
+      weights.push_back({std::move(tensor), done, changed});
     }
   }
   return weights;

@@ -36,7 +36,7 @@ namespace nanscope::torch_adapter {
 // A weight that an optimizer was given, as it stands now against its beginning.
 struct Weight {
   at::Tensor tensor;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;  // those that are done
   bool changed = true;
 };
 
@@ -52,6 +52,8 @@ class History {
   // A step that nobody watches; its numbers are taken only for the first few.
   void step_counted(const std::vector<at::Tensor>& parameters,
                     const std::function<std::optional<double>()>& learning_rate, std::int64_t step);
+  // The step that began last is done.
+  void step_done() noexcept { under_way_ = nullptr; }
   // Steps went by unseen: the next change of a weight is not that of one step.
   void forget_samples();
 
@@ -91,6 +93,7 @@ class History {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::unordered_map<const c10::TensorImpl*, Optimizer> optimizers_;  // by the first parameter
   const c10::TensorImpl* latest_ = nullptr;
+  const c10::TensorImpl* under_way_ = nullptr;  // whose step has begun and is not done
   std::optional<double> loss_;
   std::atomic<double> scale_{kUnknown};
 };
