@@ -171,9 +171,7 @@ void check_index(const Array& array, const Index& index) {
   if (!inside) throw nb::index_error("no such element");
 }
 
-}  // namespace
-
-void add_arrays(nb::module_& module) {
+void add_numbers(nb::module_& module) {
   nb::class_<Statistics>(module, "Statistics", "What an array holds; counts are of elements.")
       .def_ro("numel", &Statistics::numel)
       .def_ro("nan", &Statistics::nan)
@@ -198,7 +196,9 @@ void add_arrays(nb::module_& module) {
       .def_ro("off", &RowSums::off)
       .def_ro("first", &RowSums::first)
       .def_ro("sum", &RowSums::sum);
+}
 
+void add_array(nb::module_& module) {
   nb::class_<Array>(module, "Array", "An array of the host's memory, looked at where it lies.")
       .def(nb::init<std::uintptr_t, const std::string&, Index, Index, nb::object>(),
            nb::arg("address"), nb::arg("dtype"), nb::arg("shape"), nb::arg("strides"),
@@ -248,7 +248,13 @@ void add_arrays(nb::module_& module) {
             return plain(value_at(self.view(), index));
           },
           nb::arg("index"), nb::sig("def value_at(self, index: Sequence[int]) -> float | complex"));
+}
 
+}  // namespace
+
+void add_arrays(nb::module_& module) {
+  add_numbers(module);
+  add_array(module);
   module.def("all_finite_at", &all_finite_at, nb::arg("address"), nb::arg("dtype"),
              nb::arg("shape"), nb::arg("strides"));
   module.def(

@@ -42,16 +42,7 @@ std::vector<std::string> plain(const std::vector<Native>& texts) {
 
 nb::bytes bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-}  // namespace
-
-void add_command_line(nb::module_& module) {
-  nb::class_<Terminal>(module, "Terminal", "What the caller knows about where the output goes.")
-      .def(nb::init<>())
-      .def_rw("columns", &Terminal::columns)
-      .def_rw("stdout_is_tty", &Terminal::stdout_is_tty)
-      .def_rw("stderr_is_tty", &Terminal::stderr_is_tty)
-      .def_rw("no_color", &Terminal::no_color);
-
+void add_requests(nb::module_& module) {
   nb::class_<RunRequest>(module, "RunRequest", "A program to run, and how to watch it.")
       .def_prop_ro(
           "kind", [](const RunRequest& self) { return word(self.kind); }, "script, module or code")
@@ -84,6 +75,19 @@ void add_command_line(nb::module_& module) {
       .def_ro("max_fixes", &FixRequest::max_fixes)
       .def_ro("yes", &FixRequest::yes)
       .def_ro("apply", &FixRequest::apply);
+}
+
+}  // namespace
+
+void add_command_line(nb::module_& module) {
+  nb::class_<Terminal>(module, "Terminal", "What the caller knows about where the output goes.")
+      .def(nb::init<>())
+      .def_rw("columns", &Terminal::columns)
+      .def_rw("stdout_is_tty", &Terminal::stdout_is_tty)
+      .def_rw("stderr_is_tty", &Terminal::stderr_is_tty)
+      .def_rw("no_color", &Terminal::no_color);
+
+  add_requests(module);
 
   nb::class_<Outcome>(module, "Outcome", "What a command line came to.")
       .def_ro("status", &Outcome::status)

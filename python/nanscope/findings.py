@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nanscope.json_object import JsonObject
@@ -78,12 +79,12 @@ class Link(JsonObject):
 
 
 @dataclass(frozen=True)
-class TensorFacts(JsonObject):
-    """An input or output of the operation."""
+class Statistics:
+    """The numbers of an array. Of nothing finite there is no minimum, maximum and mean."""
 
     name: str
     dtype: str
-    shape: list[int]
+    shape: Sequence[int]
     min: float | None
     max: float | None
     mean: float | None
@@ -93,6 +94,13 @@ class TensorFacts(JsonObject):
     nan: int
     pos_inf: int
     neg_inf: int
+
+
+@dataclass(frozen=True)
+class TensorFacts(Statistics, JsonObject):
+    """An input or output of the operation."""
+
+    shape: list[int]
     at_index: list[Number] = field(default_factory=list)
     remark: str = ""
     argument: str = ""  # its name in the op's schema: self, other

@@ -47,9 +47,7 @@ Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
     return *answer;
   if (earlier->count() > 0) request.from = from;
   if (wanted->count() > 0) run.json = json;
-  run.quiet = options.manner().quiet;
-  run.verbose = options.manner().verbose;
-  run.color = terminal.stderr_is_tty && !terminal.no_color && !options.manner().no_color;
+  take_manner(options.manner(), terminal, run);
 
   const bool of_capture = request.from && program == arguments.end();
   for (const std::string& wrong :

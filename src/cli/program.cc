@@ -45,6 +45,12 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
+void take_manner(const Manner& manner, const Terminal& terminal, RunRequest& request) {
+  request.quiet = manner.quiet;
+  request.verbose = manner.verbose;
+  request.color = terminal.stderr_is_tty && !terminal.no_color && !manner.no_color;
+}
+
 std::string take_program(Arguments program, RunRequest& request) {
   if (!program.empty() && program[0] == "--") {
     program.erase(program.begin());

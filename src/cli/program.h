@@ -19,6 +19,8 @@ namespace nanscope::cli {
 // Where the options end and the program begins.
 [[nodiscard]] std::size_t program_begins(const CLI::App& app, const Arguments& arguments);
 
+void take_manner(const Manner& manner, const Terminal& terminal, RunRequest& request);
+
 // These say what is wrong, or nothing.
 [[nodiscard]] std::string take_program(Arguments program, RunRequest& request);
 [[nodiscard]] std::string take_count(const CLI::Option& option, const std::string& text,

@@ -88,9 +88,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
     return *answer;
   if (named->count() > 0) request.output = output;
   if (wanted->count() > 0) request.json = json;
-  request.quiet = options.manner().quiet;
-  request.verbose = options.manner().verbose;
-  request.color = terminal.stderr_is_tty && !terminal.no_color && !options.manner().no_color;
+  take_manner(options.manner(), terminal, request);
 
   if (often->count() > 0 && every.empty()) every = "nothing";
   for (const std::string& wrong :

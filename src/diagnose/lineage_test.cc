@@ -9,7 +9,7 @@ namespace {
 
 using namespace test_finding;
 
-bool told(const Finding& finding, const std::string& line) {
+bool is_evidence(const Finding& finding, const std::string& line) {
   const Cause cause = diagnose(finding);
   return std::find(cause.evidence.begin(), cause.evidence.end(), line) != cause.evidence.end();
 }
@@ -19,9 +19,9 @@ TEST(Lineage, SoftmaxUnderflowed) {
   finding.makers = {
       made_by("SoftmaxBackward0", "torch.softmax(logits, -1)", {saved("", "result", 0)})};
   EXPECT_TRUE(
-      told(finding,
-           "`p` is 0 because softmax at line 38 underflowed: a weight is rounded to 0 where "
-           "its logit lies more than 103 below the largest of its row"));
+      is_evidence(finding,
+                  "`p` is 0 because softmax at line 38 underflowed: a weight is rounded to 0 where "
+                  "its logit lies more than 103 below the largest of its row"));
 }
 
 TEST(Lineage, TheLinkBehindADifference) {
@@ -30,9 +30,9 @@ TEST(Lineage, TheLinkBehindADifference) {
   finding.makers = {made_by("RsubBackward1", "1 - recon"),
                     made_by("SigmoidBackward0", "torch.sigmoid(h)", {saved("", "result", 1)}, 1)};
   EXPECT_TRUE(
-      told(finding,
-           "`1 - recon` is 0 because `torch.sigmoid(h)` at line 38 is exactly 1: sigmoid is "
-           "rounded to 1 above 16.7"));
+      is_evidence(finding,
+                  "`1 - recon` is 0 because `torch.sigmoid(h)` at line 38 is exactly 1: sigmoid is "
+                  "rounded to 1 above 16.7"));
 }
 
 TEST(Lineage, SaysNothingWithoutAMaker) {
@@ -45,24 +45,25 @@ TEST(WhatIf, TheTypeIsTooNarrow) {
   finding.exact = real(66246);
   finding.recomputed = {{"float32", {real(66246)}}, {"float64", {real(66246)}}};
   EXPECT_EQ(verdict(finding), "half_overflow certain");
-  EXPECT_TRUE(told(finding,
-                   "computed again from the same operands it is 66246 in float32 and 66246 in "
-                   "float64: float16 is too narrow"));
+  EXPECT_TRUE(
+      is_evidence(finding,
+                  "computed again from the same operands it is 66246 in float32 and 66246 in "
+                  "float64: float16 is too narrow"));
 }
 
 TEST(WhatIf, PrecisionIsNotTheCause) {
   Finding finding = sample::log_of_zero();
   finding.recomputed = {{"float64", {real(-kInf)}}};
   EXPECT_TRUE(
-      told(finding,
-           "computed again in float64 from the same operands it is -inf too: this operation "
-           "does not lack precision"));
+      is_evidence(finding,
+                  "computed again in float64 from the same operands it is -inf too: this operation "
+                  "does not lack precision"));
 }
 
 TEST(WhatIf, RandomOpsAreNotRunAgain) {
   Finding finding = sample::log_of_zero();
   finding.not_recomputed = "it was not computed again: the operation draws random numbers";
-  EXPECT_TRUE(told(finding, finding.not_recomputed));
+  EXPECT_TRUE(is_evidence(finding, finding.not_recomputed));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ constexpr Measured kMeasures[] = {
     {"the loss", &StepRecord::loss},
 };
 
-std::string told(const char* what, const Growth& growth) {
+std::string growth_text(const char* what, const Growth& growth) {
   return fmt::format("{} grew x {:.2g} per step over the last {} steps, from {} to {}", what,
                      growth.per_step, growth.steps, number(growth.first), number(growth.last));
 }
@@ -71,7 +71,7 @@ bool divergence(const Facts& facts, Opinions& opinions) {
   for (const Measured& measure : kMeasures) {
     const auto growth = growth_of(column(history, measure.field));
     if (!growth || growth->steps < kFewestSteps || growth->per_step < kDiverges) continue;
-    evidence.push_back(told(measure.what, *growth));
+    evidence.push_back(growth_text(measure.what, *growth));
     if (!best) best = growth, what = measure.what;
   }
   if (!best) return false;

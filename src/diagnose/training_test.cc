@@ -63,7 +63,7 @@ TEST(Training, AJumpIsOneBadBatch) {
   Finding finding = overflowed(9);
   finding.history = growing(1.01, 10);
   finding.history.back().gradient_norm = 1e6;
-  const auto told = [&] {
+  const auto jump_lines = [&] {
     const std::vector<std::string> evidence = diagnose(finding).evidence;
     return std::count_if(evidence.begin(), evidence.end(), [](const std::string& line) {
       return line ==
@@ -71,15 +71,15 @@ TEST(Training, AJumpIsOneBadBatch) {
              "one bad batch, not a growth";
     });
   };
-  EXPECT_EQ(told(), 1);
+  EXPECT_EQ(jump_lines(), 1);
   finding.history.back().gradient_norm = 1.1;  // no jump
-  EXPECT_EQ(told(), 0);
+  EXPECT_EQ(jump_lines(), 0);
   for (StepRecord& record : finding.history) record.loss = 0.5;
   finding.history.back().loss = kInf;
   EXPECT_NE(joined(diagnose(finding).evidence, "; ").find("the loss went from 0.5 to inf in one "),
             std::string::npos);
   finding.history = growing(4.1, 10);  // a growth
-  EXPECT_EQ(told(), 0);
+  EXPECT_EQ(jump_lines(), 0);
 }
 
 TEST(Training, APoleIsNoDivergence) {

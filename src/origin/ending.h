@@ -28,7 +28,8 @@ struct Ending {
   std::vector<TensorState> locals;     // bad tensors in the last frames of an uncaught exception
   std::vector<LeafGrad> leaves;        // every live leaf that has a gradient
   std::vector<TensorState> gradients;  // live results of autograd.grad()
-  std::vector<Held> held;              // names of __main__ first, then everything alive
+  std::vector<World::Replaced> written_unseen;  // parameters and buffers that no op wrote last
+  std::vector<Held> held;                       // names of __main__ first, then everything alive
 };
 
 // What the program did before the watch began: counted by others, and all of it went well.

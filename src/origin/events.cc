@@ -5,16 +5,7 @@
 
 namespace nanscope {
 
-EventView Event::view() const {
-  EventView view;
-  view.id = id;
-  view.op = op;
-  view.origin_kind = origin_kind;
-  view.kinds = kinds;
-  view.place = place;
-  view.facts = source ? source->view.facts : nullptr;
-  return view;
-}
+EventView Event::view() const { return {*this, source ? source->view.facts : nullptr}; }
 
 Role EventView::role() const {
   if (!origin_kind) return Role::kCarrier;

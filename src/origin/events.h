@@ -14,12 +14,7 @@
 
 namespace nanscope {
 
-struct Event {
-  EventId id = 0;
-  const OpInfo* op = nullptr;
-  std::optional<OriginKind> origin_kind;  // nothing: it carries what went in
-  Kinds kinds;
-  Place place;
+struct Event : EventBase {
   bool grad = false;             // grad mode was on and an input required grad
   bool tested = false;           // this very value was tested
   bool known = false;            // it, or something computed from it, was tested or replaced

@@ -10,6 +10,7 @@ class Judge::Session {
   ~Session() {
     judge_.step_.store(judge_.state_->steps(), std::memory_order_relaxed);
     judge_.awaits_.store(judge_.state_->awaits_gradients(), std::memory_order_relaxed);
+    judge_.numbers_read_.store(judge_.state_->host_numbers.kinds_read(), std::memory_order_relaxed);
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -91,8 +92,9 @@ void Judge::scaler_updated(bool found_inf, double scale, const Place& place) {
   Session(*this)->scaler_updated(found_inf, scale, place);
 }
 
-void Judge::host_read(const TensorState& tensor, bool decides, const Place& place) {
-  Session(*this)->host_read(tensor, decides, place);
+void Judge::host_read(const TensorState& tensor, NumberKinds numbers, bool decides,
+                      const Place& place) {
+  Session(*this)->host_read(tensor, numbers, decides, place);
 }
 
 void Judge::handed_over(const TensorState& tensor, const Place& place) {

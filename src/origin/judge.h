@@ -89,7 +89,7 @@ class Judge {
   void gradients_dropped(std::span<const TensorId> gradients);            // zero_grad, grad = None
   void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
   // repr, numpy(), tolist(); `decides` is false for printing.
-  void host_read(const TensorState& tensor, bool decides, const Place& place);
+  void host_read(const TensorState& tensor, NumberKinds numbers, bool decides, const Place& place);
   // A tensor is handed to another process. What was born here is read there; what came from
   // outside is judged by the one who uses it.
   void handed_over(const TensorState& tensor, const Place& place);
@@ -113,6 +113,10 @@ class Judge {
   [[nodiscard]] std::int64_t current_step() const noexcept {
     return step_.load(std::memory_order_relaxed);
   }
+  // The host has read bad numbers of one of these kinds.
+  [[nodiscard]] bool has_host_read(NumberKinds kinds) const noexcept {
+    return (numbers_read_.load(std::memory_order_relaxed) & kinds.bits()) != 0;
+  }
   // A bad loss or gradient waits to be used or thrown away: ops that zero (traits.zeroes) are to
   // be reported, finite or not.
   [[nodiscard]] bool awaits_gradients() const noexcept {
@@ -125,6 +129,7 @@ class Judge {
   std::unique_ptr<JudgeState> state_;
   std::atomic<std::int64_t> step_{0};
   std::atomic<bool> awaits_{false};
+  std::atomic<std::uint8_t> numbers_read_{0};
 };
 
 }  // namespace nanscope

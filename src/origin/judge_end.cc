@@ -18,6 +18,7 @@ class End {
   void judge() {
     exception();
     state_.judge_replaced(ending_.place);
+    written_unseen();
     state_.poll();
     state_.poll_roots();
     losses();
@@ -31,6 +32,7 @@ class End {
 
  private:
   void exception();
+  void written_unseen();
   void losses();
   void gradients();
   void held_gradients(HarmDone& harm);
@@ -77,6 +79,16 @@ bool End::may_be_why(const TensorState& local, const std::vector<EventId>& ids) 
     return event != nullptr && (event->tested || state_.events.requires_grad(id));
   };
   return local.requires_grad || std::any_of(ids.begin(), ids.end(), concerns);
+}
+
+// By a hand that nobody watches; no op has read them since.
+void End::written_unseen() {
+  for (const World::Replaced& value : ending_.written_unseen) {
+    const std::vector<EventId> ids = state_.blame_tensor(value.state, ending_.place);
+    const HarmKind kind =
+        value.target == Target::kParameter ? HarmKind::kParameter : HarmKind::kBuffer;
+    state_.verdicts.harm({kind, ids, ending_.place, value.name});
+  }
 }
 
 void End::losses() {

@@ -71,14 +71,14 @@ TEST(JudgeGuard, PrintingDecidesNothing) {
   Program p;
   p.judge.optimizer_made();
   Tensor loss = bad_loss(p);
-  p.judge.host_read(loss.state, false, Program::at(30));
+  p.judge.host_read(loss.state, {}, false, Program::at(30));
   p.op("isfinite", {loss}, kFinite, {.line = 30, .printing = true, .floating = false});
   p.op("_local_scalar_dense", {loss}, kFinite, {.line = 30, .printing = true});
   p.op("masked_select", {loss}, kFinite, {.line = 30, .printing = true});
   p.end();
   EXPECT_TRUE(p.clean());
   EXPECT_EQ(p.notes(), "log:10 not used");
-  p.judge.host_read(loss.state, true, Program::at(31));  // tolist()
+  p.judge.host_read(loss.state, {}, true, Program::at(31));  // tolist()
   p.end();
   EXPECT_EQ(p.verdict(), "log:10 by guard");
 }
@@ -249,7 +249,7 @@ TEST(JudgeForwardOnly, HostReadIsHarm) {
 
 TEST(JudgeForwardOnly, PrintingIsAHostRead) {
   Program p;
-  p.judge.host_read(p.op("div", {p.data()}, kNan, {.line = 1}).state, false, Program::at(2));
+  p.judge.host_read(p.op("div", {p.data()}, kNan, {.line = 1}).state, {}, false, Program::at(2));
   p.end();
   EXPECT_EQ(p.verdict(), "div:1 by host");
 }

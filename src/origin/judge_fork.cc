@@ -27,6 +27,7 @@ void JudgeState::forked() {
 void JudgeState::begin_anew() {
   forked();
   ledger.clear();
+  host_numbers.forget();
   strict = false;
 }
 

@@ -100,7 +100,7 @@ TEST(JudgeTakeOver, HealthyStepsBeforeExcuseALaterGuard) {
     p.judge.optimizer_made();
     p.judge.take_over({.backwards = steps, .steps = steps, .healthy_steps = steps});
     const Tensor loss = p.op("log", {p.data()}, kInf, {.line = 10, .grad = true});
-    p.judge.host_read(loss.state, true, Program::at(11));
+    p.judge.host_read(loss.state, {}, true, Program::at(11));
     p.end();
     EXPECT_EQ(p.clean(), steps == 1);
   }

@@ -18,30 +18,24 @@ bool gained(const OpRecord::Write& write) {
                            (write.state.kinds.inf && !write.before.inf));
 }
 
-Kinds all_kinds(const std::vector<OpRecord::Read>& reads) {
+// Of all that was read, or written.
+template <class ReadOrWrite>
+Kinds all_kinds(const std::vector<ReadOrWrite>& all) {
   Kinds kinds;
-  for (const OpRecord::Read& read : reads) {
-    kinds.nan |= read.state.kinds.nan;
-    kinds.inf |= read.state.kinds.inf;
-  }
-  return kinds;
-}
-
-Kinds all_kinds(const std::vector<OpRecord::Write>& writes) {
-  Kinds kinds;
-  for (const OpRecord::Write& write : writes) {
-    kinds.nan |= write.state.kinds.nan;
-    kinds.inf |= write.state.kinds.inf;
+  for (const ReadOrWrite& one : all) {
+    kinds.nan |= one.state.kinds.nan;
+    kinds.inf |= one.state.kinds.inf;
   }
   return kinds;
 }
 
 // The first kind that fits; nothing for a carrier. Only a call of the program's own can declare.
-std::optional<OriginKind> origin_kind_of(const OpRecord& record, Kinds in, Kinds out) {
+std::optional<OriginKind> origin_kind_of(const OpRecord& record, Kinds in, Kinds out,
+                                         bool from_host) {
   const OpTraits& traits = record.op->traits;
   if (traits.allocates) return OriginKind::kUninitialised;
-  if (traits.lifts) return OriginKind::kDeclared;
-  if (record.nonfinite_scalar) {
+  if (traits.lifts && !from_host) return OriginKind::kDeclared;
+  if (record.nonfinite_scalar && !from_host) {
     if (!in.any()) return OriginKind::kDeclared;
     if (traits.fills && out.inf && !in.inf) return OriginKind::kDeclared;
   }
@@ -69,6 +63,7 @@ class Call {
 
  private:
   void find_parents();
+  void find_origin_of_numbers();
   void note_readers();
   void drop_finite();
   void cleaned();
@@ -87,6 +82,7 @@ class Call {
   std::vector<BadRead> reads_;
   std::vector<EventId> parents_;  // of all of them, oldest first
   bool requires_grad_ = false;
+  bool from_host_ = false;  // its numbers were read from tensors: Note [Through the host and back]
 };
 
 void Call::returned() {
@@ -116,6 +112,7 @@ void Call::raised(const std::string& text) {
 
 // The events of the bad inputs; what the ledger does not know was brought in from outside.
 void Call::find_parents() {
+  if (record_.numbers.any() && !traits_.reads_host) find_origin_of_numbers();
   if (traits_.allocates || traits_.lifts) return;
   for (std::size_t i = 0; i < record_.reads.size(); ++i) {
     const OpRecord::Read& read = record_.reads[i];
@@ -141,12 +138,22 @@ void Call::find_parents() {
   parents_.erase(std::unique(parents_.begin(), parents_.end()), parents_.end());
 }
 
+void Call::find_origin_of_numbers() {
+  std::vector<EventId> ids = state_.host_numbers.given(record_.numbers, record_.numbers_spelled);
+  std::erase_if(ids, [&](EventId id) { return state_.events.find(id) == nullptr; });
+  if (ids.empty()) return;
+  from_host_ = true;
+  parents_ = ids;
+  reads_.push_back({std::move(ids), std::nullopt});
+}
+
 // The host, a test or the scaler's check looks at the bad inputs. Printing asks nothing.
 void Call::note_readers() {
   if (parents_.empty() || record_.place.printing) return;
   if (traits_.amp_check) state_.amp_events = parents_;
   if (traits_.reads_host) {
     state_.remember_host(parents_, record_.place);
+    state_.host_numbers.read(record_.numbers, parents_);
     state_.remember_read(parents_, requires_grad_, record_.place);
   }
   if (!is_test(record_)) return;
@@ -241,11 +248,15 @@ void Call::made_bad() {
 }
 
 EventId Call::add_event(Kinds out) {
-  const Kinds in = traits_.allocates || traits_.lifts ? Kinds{} : all_kinds(record_.reads);
+  Kinds in = traits_.allocates || traits_.lifts ? Kinds{} : all_kinds(record_.reads);
+  if (from_host_) {
+    in.nan |= record_.numbers.nan;
+    in.inf |= record_.numbers.pos_inf || record_.numbers.neg_inf;
+  }
   Event event;
   event.id = state_.events.next_id();
   event.op = record_.op;
-  event.origin_kind = origin_kind_of(record_, in, out);
+  event.origin_kind = origin_kind_of(record_, in, out, from_host_);
   event.kinds = out;
   event.place = record_.place;
   event.grad = record_.grad;

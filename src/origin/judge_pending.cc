@@ -69,8 +69,8 @@ void JudgeState::settle_dead(std::optional<std::uint32_t> line) {
 
 void JudgeState::judge_replaced(const Place& place) {
   if (ledger.empty()) return;
-  for (const World::Replaced& leaf : world.replaced_leaves())
-    value_registered(leaf.state, Target::kParameter, leaf.name, place);
+  for (const World::Replaced& value : world.replaced_values())
+    value_registered(value.state, value.target, value.name, place);
 }
 
 bool JudgeState::is_put_there(const Event& event) const {

@@ -6,10 +6,12 @@
 
 namespace nanscope {
 
-void JudgeState::host_read(const TensorState& tensor, bool decides, const Place& place) {
+void JudgeState::host_read(const TensorState& tensor, NumberKinds numbers, bool decides,
+                           const Place& place) {
   if (!tensor.kinds.any()) return;
   const std::vector<EventId> ids = blame_tensor(tensor, place);
   remember_host(ids, place);
+  host_numbers.read(numbers, ids);
   if (decides) remember_read(ids, tensor.requires_grad, place);
 }
 

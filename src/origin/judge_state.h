@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "origin/ending.h"
+#include "origin/host_numbers.h"
 #include "origin/verdicts.h"
 #include "origin/world.h"
 #include "watch/ledger.h"
@@ -83,7 +84,7 @@ struct JudgeState {
   void scaler_updated(bool found_inf, double scale, const Place& place);
 
   // ---- judge_reads.cc
-  void host_read(const TensorState& tensor, bool decides, const Place& place);
+  void host_read(const TensorState& tensor, NumberKinds numbers, bool decides, const Place& place);
   void remember_host(const std::vector<EventId>& ids, const Place& place);
   // The host read or tested a value; it may turn out to be a guard.
   void remember_read(const std::vector<EventId>& ids, bool requires_grad, const Place& place);
@@ -167,6 +168,7 @@ struct JudgeState {
   // from by a healthy step.
   std::map<std::uint32_t, std::int64_t> bad_reads_of_line;
   std::map<std::uint32_t, std::int64_t> most_recovered_reads;
+  HostNumbers host_numbers;
   std::unordered_set<std::uint32_t> lines_to_healthy_roots;
   std::unordered_set<EventId> infs_at_roots;  // absorbed Infs that have reached a root
   bool step_skipped = false;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "origin/host_numbers.h"
 #include "origin/op_traits.h"
 #include "origin/place.h"
 #include "origin/target.h"
@@ -57,6 +58,8 @@ struct OpRecord {
   Place place;
   bool grad = false;              // grad mode on, and an input required grad
   bool nonfinite_scalar = false;  // a number argument is NaN or Inf (a wrapped number too)
+  NumberKinds numbers;            // which; of an op that reads for the host: what it read
+  bool numbers_spelled = false;   // the text of the line spells them
   bool same_operands = false;     // x != x
   std::vector<Read>
       reads;  // inputs that are bad or might be; `out=` and overwritten targets left out

@@ -16,13 +16,17 @@
 
 namespace nanscope {
 
-// One event as a verdict shows it.
-struct EventView {
+// What op it was, where, and what it made.
+struct EventBase {
   EventId id = 0;
   const OpInfo* op = nullptr;
   std::optional<OriginKind> origin_kind;  // nothing: it carries what went in
   Kinds kinds;
   Place place;
+};
+
+// One event as a verdict shows it.
+struct EventView : EventBase {
   std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
   bool discarded = false;                   // replaced on purpose
 

@@ -34,13 +34,14 @@ class World : public StorageKeeper {
   // The same without a scan: only `grad` and `version` are looked at. Asked at every reported op
   // while a gradient is pending.
   virtual std::optional<LeafGrad> peek(TensorId leaf) { return this->leaf(leaf); }
-  // Leaves whose values now lie in another storage than when they were last looked at: the
-  // program assigned `.data`, which no op shows.
+  // Leaves and buffers whose values now lie in another storage than when they were last looked at:
+  // the program assigned `.data` or called set_(), and no op wrote them.
   struct Replaced {
     TensorState state;
     TargetName name;
+    Target target = Target::kParameter;
   };
-  virtual std::vector<Replaced> replaced_leaves() { return {}; }
+  virtual std::vector<Replaced> replaced_values() { return {}; }
   // Facts of a tensor that nobody made and no op has read: one of those just reported.
   virtual std::shared_ptr<const EventFacts> facts_of(const TensorState&) { return nullptr; }
 };

@@ -50,9 +50,22 @@ Stop harm_stop(const Harm& harm, const std::optional<Site>& site) {
 
 bool same_place(const Stop& a, const Stop& b) { return a.role == b.role && a.place == b.place; }
 
+// What the origin was made from, a mask, may stand before it.
+const Link* link_of_origin(const Finding& finding) {
+  const auto is_it = [&](const Link& link) {
+    const Site& site = finding.origin.site;
+    return link.op == finding.origin.op && link.site.file == site.file &&
+           link.site.line == site.line && link.site.col == site.col;
+  };
+  const auto found = std::find_if(finding.chain.begin(), finding.chain.end(), is_it);
+  if (found != finding.chain.end()) return &*found;
+  return finding.chain.empty() ? nullptr : &finding.chain.front();
+}
+
 std::vector<Stop> stops_of(const Finding& finding) {
   std::vector<Stop> stops;
   if (finding.chain.empty()) stops.push_back(first_stop(finding.origin));
+  const Link* origin = link_of_origin(finding);
   bool harmed = false;
   for (const Link& link : finding.chain) {
     if (link.role == Role::kHarm && finding.harm) {
@@ -63,7 +76,7 @@ std::vector<Stop> stops_of(const Finding& finding) {
     }
     Stop stop{link.role, std::string(word_of(link.role)), place_text(link.site), safe(link.op),
               code_of(link.site)};
-    if (stops.empty()) {
+    if (&link == origin) {
       stop.role = role_of(finding.origin.kind);
       stop.role_word = word_of(finding.origin.kind);
     }

@@ -15,7 +15,7 @@ namespace nanscope::report {
 // train.py:41, with a long path cut in front
 [[nodiscard]] std::string place_text(const Site& site);
 
-// Steps of one role on one line are told together; a long middle only if `verbose`.
+// Steps of one role on one line are shown together; a long middle only if `verbose`.
 [[nodiscard]] std::vector<std::string> journey(const Finding& finding, bool verbose,
                                                std::size_t columns, const Paint& paint);
 

@@ -1,7 +1,7 @@
 // Which inputs explain which bad outputs, element by element.
 //
 // For ops whose output element depends on known input elements (pointwise with
-// broadcasting; row by row for softmax and reductions) a birth can be told
+// broadcasting; row by row for softmax and reductions) a birth can be seen
 // exactly: NaN where no input that feeds this element is NaN, Inf where none is
 // NaN or Inf.
 #pragma once

@@ -89,18 +89,18 @@ class FiniteKernelsTest : public testing::TestWithParam<Subject> {
   // |x| < 2^ceiling and no lower one would do, down to the subnormals.
   void expect_least_ceiling(const std::byte* at, std::uint64_t pattern) const {
     const double size = std::fabs(number_of(pattern, GetParam().dtype));
-    const int told = ceiling(at, 1);
+    const int answer = ceiling(at, 1);
     if (is_fnuz(GetParam().dtype)) {
-      ASSERT_EQ(told, GetParam().dtype == DType::kFloat8E4M3FNUZ ? 8 : 16);
+      ASSERT_EQ(answer, GetParam().dtype == DType::kFloat8E4M3FNUZ ? 8 : 16);
       return;
     }
     if (size == 0) {
-      ASSERT_LE(told, GetParam().dtype == DType::kFloat64 ? -1022 : kAllZero);
+      ASSERT_LE(answer, GetParam().dtype == DType::kFloat64 ? -1022 : kAllZero);
       return;
     }
-    ASSERT_LT(size, std::ldexp(1.0, told)) << describe(at, 1, 0, pattern);
-    if (told <= lowest_ceiling(GetParam().dtype)) return;
-    ASSERT_GE(size, std::ldexp(1.0, told - 1)) << describe(at, 1, 0, pattern);
+    ASSERT_LT(size, std::ldexp(1.0, answer)) << describe(at, 1, 0, pattern);
+    if (answer <= lowest_ceiling(GetParam().dtype)) return;
+    ASSERT_GE(size, std::ldexp(1.0, answer - 1)) << describe(at, 1, 0, pattern);
   }
   static std::string describe(const std::byte* at, std::size_t components, std::size_t position,
                               std::uint64_t pattern) {

@@ -27,27 +27,7 @@ struct Patterns {
 // nan: quiet, signalling, both negative, all mantissa bits, all ones, one high payload bit.
 // Where a format has none of a kind, another of its patterns stands there; one without Inf has
 // NaN in its list of Inf.
-inline const Patterns& patterns_of(DType dtype) {
-  static const Patterns kFloat64{
-      8,
-      {0, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 1, 0x000fffffffffffff,
-       0x0010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff},
-      {0x7ff8000000000000, 0x7ff0000000000001, 0xfff8000000000000, 0xfff0000000000001,
-       0x7fffffffffffffff, 0xffffffffffffffff, 0x7ff4000000000000, 0xfff0000080000000},
-      {0x7ff0000000000000, 0xfff0000000000000}};
-  static const Patterns kFloat32{
-      4,
-      {0, 0x80000000, 0x3f800000, 0xbf800000, 1, 0x007fffff, 0x00800000, 0x7f7fffff, 0xff7fffff},
-      {0x7fc00000, 0x7f800001, 0xffc00000, 0xff800001, 0x7fffffff, 0xffffffff, 0x7fa00000},
-      {0x7f800000, 0xff800000}};
-  static const Patterns kFloat16{2,
-                                 {0, 0x8000, 0x3c00, 0xbc00, 1, 0x03ff, 0x0400, 0x7bff, 0xfbff},
-                                 {0x7e00, 0x7c01, 0xfe00, 0xfc01, 0x7fff, 0xffff, 0x7d00},
-                                 {0x7c00, 0xfc00}};
-  static const Patterns kBFloat16{2,
-                                  {0, 0x8000, 0x3f80, 0xbf80, 1, 0x007f, 0x0080, 0x7f7f, 0xff7f},
-                                  {0x7fc0, 0x7f81, 0xffc0, 0xff81, 0x7fff, 0xffff, 0x7fa0},
-                                  {0x7f80, 0xff80}};
+inline const Patterns& patterns_of_float8(DType dtype) {
   static const Patterns kFloat8E5M2{1,
                                     {0, 0x80, 0x3c, 0xbc, 1, 0x03, 0x04, 0x7b, 0xfb},
                                     {0x7e, 0x7d, 0xfe, 0xfd, 0x7f, 0xff},
@@ -81,8 +61,33 @@ inline const Patterns& patterns_of(DType dtype) {
       return kFloat8E4M3FNUZ;
     case DType::kFloat8E5M2FNUZ:
       return kFloat8E5M2FNUZ;
-    case DType::kFloat8E8M0FNU:
+    default:
       return kFloat8E8M0FNU;
+  }
+}
+
+inline const Patterns& patterns_of(DType dtype) {
+  static const Patterns kFloat64{
+      8,
+      {0, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 1, 0x000fffffffffffff,
+       0x0010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff},
+      {0x7ff8000000000000, 0x7ff0000000000001, 0xfff8000000000000, 0xfff0000000000001,
+       0x7fffffffffffffff, 0xffffffffffffffff, 0x7ff4000000000000, 0xfff0000080000000},
+      {0x7ff0000000000000, 0xfff0000000000000}};
+  static const Patterns kFloat32{
+      4,
+      {0, 0x80000000, 0x3f800000, 0xbf800000, 1, 0x007fffff, 0x00800000, 0x7f7fffff, 0xff7fffff},
+      {0x7fc00000, 0x7f800001, 0xffc00000, 0xff800001, 0x7fffffff, 0xffffffff, 0x7fa00000},
+      {0x7f800000, 0xff800000}};
+  static const Patterns kFloat16{2,
+                                 {0, 0x8000, 0x3c00, 0xbc00, 1, 0x03ff, 0x0400, 0x7bff, 0xfbff},
+                                 {0x7e00, 0x7c01, 0xfe00, 0xfc01, 0x7fff, 0xffff, 0x7d00},
+                                 {0x7c00, 0xfc00}};
+  static const Patterns kBFloat16{2,
+                                  {0, 0x8000, 0x3f80, 0xbf80, 1, 0x007f, 0x0080, 0x7f7f, 0xff7f},
+                                  {0x7fc0, 0x7f81, 0xffc0, 0xff81, 0x7fff, 0xffff, 0x7fa0},
+                                  {0x7f80, 0xff80}};
+  switch (dtype) {
     case DType::kFloat64:
     case DType::kComplex128:
       return kFloat64;
@@ -91,6 +96,12 @@ inline const Patterns& patterns_of(DType dtype) {
       return kFloat16;
     case DType::kBFloat16:
       return kBFloat16;
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E4M3FN:
+    case DType::kFloat8E4M3FNUZ:
+    case DType::kFloat8E5M2FNUZ:
+    case DType::kFloat8E8M0FNU:
+      return patterns_of_float8(dtype);
     default:
       return kFloat32;
   }

@@ -116,7 +116,7 @@ def test_all_healthy(batches: int | None) -> None:
     assert str(search) == f"{walked} healthy batches{ending}"
 
 
-def test_a_bad_gradient_and_a_bad_parameter_are_told_apart() -> None:
+def test_a_bad_gradient_and_a_bad_parameter_are_not_confused() -> None:
     training = Training(rows())
 
     def bad_gradient(batch):

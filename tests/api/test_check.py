@@ -263,8 +263,8 @@ def test_checking_changes_nothing() -> None:
 def test_importing_nanscope_loads_nothing_heavy() -> None:
     heavy = "{'torch', 'numpy', 'dataclasses', 'ast', 'nanscope._core'} & set(sys.modules)"
     code = f"import sys, nanscope; print(sorted({heavy}))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
     code = "import sys, nanscope; nanscope.check([1.0]); print('torch' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "False"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""The module-hook detector: the producer told apart from those around it and after it."""
+"""The module-hook detector: the producer, and apart from it those around it and after it."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_calls_are_never_evaluated_again() -> None:
         assert finding.cause.id == "division_by_zero" and finding.cause.certainty == "likely"
 
 
-def test_the_first_is_told_and_the_program_goes_on(capsys: pytest.CaptureFixture) -> None:
+def test_the_first_is_reported_and_the_program_goes_on(capsys: pytest.CaptureFixture) -> None:
     x = np.array([0.0, 1.0])
     with nanscope.numpy_errors("report") as block:
         first = np.log(x)
@@ -171,10 +171,10 @@ def test_the_first_is_told_and_the_program_goes_on(capsys: pytest.CaptureFixture
     assert first[0] == -np.inf and np.isnan(second[1])
     assert block.finding.origin.op == "numpy::log" and block.finding.inputs[0].name == "x"
     assert capsys.readouterr().err.count("First Bad Operation") == 1
-    told = []
-    with nanscope.numpy_errors(told.append):
+    reported = []
+    with nanscope.numpy_errors(reported.append):
         np.sqrt(-x)
-    assert [finding.cause.id for finding in told] == ["sqrt_of_negative"]
+    assert [finding.cause.id for finding in reported] == ["sqrt_of_negative"]
 
 
 def test_nothing_is_left_behind() -> None:

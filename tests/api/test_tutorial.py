@@ -32,8 +32,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_every_block_prints_what_the_page_says(printed: list[str]) -> None:
     blocks = PAIR.findall(PAGE.read_text())
     assert len(blocks) == len(printed) >= 12
-    for (code, said), told in zip(blocks, printed, strict=True):
-        assert without_numbers(told.strip()) == without_numbers(said.strip()), code
+    for (code, said), output in zip(blocks, printed, strict=True):
+        assert without_numbers(output.strip()) == without_numbers(said.strip()), code
 
 
 def test_six_steps_each_by_hand_and_with_nanscope() -> None:
@@ -60,8 +60,8 @@ def test_every_function_has_an_example_that_runs() -> None:
     command = [sys.executable, "-c", RUN_ALL, *EXAMPLES]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for example, told in zip(EXAMPLES, done.stdout.split("\n===")[1:], strict=True):
-        assert len(told.strip().splitlines()) > 1, example.name
+    for example, output in zip(EXAMPLES, done.stdout.split("\n===")[1:], strict=True):
+        assert len(output.strip().splitlines()) > 1, example.name
 
 
 def test_stubs_name_what_the_adapter_has() -> None:

@@ -98,8 +98,10 @@ def test_report_goes_on_and_prints_the_diagnosis(capsys: pytest.CaptureFixture) 
     with nanscope.watch(training.net, on_find="report") as w:
         bad_step(training)
     assert w.finding.origin.op == "aten::log" and not nanscope.check_weights(training.net).ok
-    told = capsys.readouterr().err
-    assert "First Bad Operation" in told and "Coverage:" in told and told.rstrip() in w.report
+    printed = capsys.readouterr().err
+    assert (
+        "First Bad Operation" in printed and "Coverage:" in printed and printed.rstrip() in w.report
+    )
 
 
 def test_callable_is_given_the_finding() -> None:

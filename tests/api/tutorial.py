@@ -23,13 +23,13 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 
 def run(code: str, file: Path, names: dict) -> str:
     file.write_text(code)
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             _core.call_hidden(exec, compile(code, file.name, "exec"), names)
         except Exception as error:
-            told.write("".join(traceback.format_exception_only(error)))
-    return told.getvalue()
+            printed.write("".join(traceback.format_exception_only(error)))
+    return printed.getvalue()
 
 
 def main(page: str, folder: str) -> None:

@@ -167,34 +167,34 @@ source = "\\n".join(
     f"    torch.sqrt(w).sum().backward()\\n    opt.step()" for i in range(8))
 exec(compile(source, "many.py", "exec"))
 
-def find_errors(tell):
+def find_errors(reporter):
     for i in range(8):
         globals()[f"f{i}"](torch.tensor([-1.0], requires_grad=True))
-        os.write(tell, b".")
+        os.write(reporter, b".")
 
 random.seed(5)
 if sys.argv[1] == "main":
     find_errors(int(sys.argv[2]))
     signal.pause()
 for round in range(50):
-    told, tell = os.pipe()
+    reports, reporter = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.close(told)
-        find_errors(tell)
+        os.close(reports)
+        find_errors(reporter)
         signal.pause()
-    os.close(tell)
+    os.close(reporter)
     wanted = random.randrange(0, 8)
     seen = 0
     while seen < wanted:
-        seen += len(os.read(told, 1))
+        seen += len(os.read(reports, 1))
     for _ in range(random.randrange(0, 20000)):  # somewhere on the way to the next
         pass
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    while rest := os.read(told, 100):
+    while rest := os.read(reports, 100):
         seen += len(rest)
-    os.close(told)
+    os.close(reports)
     print(pid, seen, flush=True)
 """
 
@@ -212,12 +212,14 @@ def test_kill_minus_nine_at_fifty_moments(tmp_path: Path) -> None:
     )
     rounds = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
     assert len(rounds) == 50, done.stderr
-    for pid, told in rounds:
+    for pid, reported in rounds:
         capture = tmp_path / f"nanscope-program.{pid}.nsc"
         if not capture.exists():
-            assert told == 0
+            assert reported == 0
             continue
         errors = [f for f in read_capture(capture) if f["level"] == "error"]
         lines = {f["origin"]["site"]["line"] for f in errors}
-        assert len(lines) in (told, told + 1), "an error that was told of is not in the capture"
-    assert sum(told for _, told in rounds) > 75
+        assert len(lines) in (reported, reported + 1), (
+            "an error that was reported is not in the capture"
+        )
+    assert sum(reported for _, reported in rounds) > 75

@@ -166,7 +166,7 @@ def planted(files, command, stdin=None):
 
 @pytest.mark.slow  # torch twice for each
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_nan_is_told_and_changes_nothing_else(place, name):
+def test_a_planted_nan_is_reported_and_changes_nothing_else(place, name):
     files, command, stdin = planted(*CASES[name])
     write(place / "plant", {"plant.py": PLANT})
     environment = {"PYTHONPATH": str(place / "plant")}
@@ -174,16 +174,16 @@ def test_a_planted_nan_is_told_and_changes_nothing_else(place, name):
         run_from(place, files, launcher, command, stdin, environment)
         for launcher in (PYTHON, [*WATCHED[:2], "--keep-going"])
     ]
-    ((out, err, _), written), ((told_out, told_err, told), told_written) = seen
-    assert told_out == out
-    assert told == 3
-    assert told_err.startswith(err)
-    diagnosis = told_err[len(err) :].decode()
+    ((out, err, _), written), ((watched_out, watched_err, watched_status), watched_written) = seen
+    assert watched_out == out
+    assert watched_status == 3
+    assert watched_err.startswith(err)
+    diagnosis = watched_err[len(err) :].decode()
     assert diagnosis.startswith("nanscope: error: "), diagnosis
     assert "torch.sqrt(w)" in diagnosis and "First Bad Operation" in diagnosis
-    captures = [name for name in told_written if name.suffix == ".nsc"]
+    captures = [name for name in watched_written if name.suffix == ".nsc"]
     assert len(captures) == 1
-    assert {n: data for n, data in told_written.items() if n not in captures} == written
+    assert {n: data for n, data in watched_written.items() if n not in captures} == written
 
 
 # In our own words, before the program starts: the name of the interpreter means nothing here.

@@ -335,7 +335,7 @@ def test_a_capture_of_an_older_process_of_the_same_number_is_kept(tmp_path: Path
     assert seen.files[old] == b"old" and new == old.replace(".nsc", ".2.nsc")
 
 
-def test_json_goes_where_it_was_told_though_the_program_moves(tmp_path: Path) -> None:
+def test_json_goes_where_it_was_sent_though_the_program_moves(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     write(tmp_path, {"program.py": "import os\nos.chdir('elsewhere')\n" + BAD_LOSS})
     seen = nanscope(tmp_path, "-q", "-o", "a.nsc", "--json", "a.json", "program.py")

@@ -45,7 +45,7 @@ def test_a_header_and_its_source_are_one_unit(tmp_path):
     ]
 
 
-def test_one_cycle_is_told_once(tmp_path):
+def test_one_cycle_is_reported_once(tmp_path):
     """Three units around, and a fourth that only leads there."""
     found = problems(
         tmp_path,

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 import nanscope
 
 torch.set_num_threads(1)
-told: dict[str, str | None] = {}
+named: dict[str, str | None] = {}
 
 FLOATS = {
     "float32": torch.float32,
@@ -32,9 +32,9 @@ SMALL, LARGE = 8, 300_000
 def case(name: str, act) -> None:
     try:
         act()
-        told[name] = None
+        named[name] = None
     except nanscope.NonFiniteError as error:
-        told[name] = error.finding.origin.op
+        named[name] = error.finding.origin.op
 
 
 def laid_out(x: torch.Tensor, layout: str) -> torch.Tensor:
@@ -394,4 +394,4 @@ for family in (
     optimizers,
 ):
     family()
-sys.stdout.write(json.dumps(told))
+sys.stdout.write(json.dumps(named))

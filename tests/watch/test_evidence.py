@@ -40,7 +40,7 @@ def test_the_failing_elements_are_computed_again(tmp_path: Path) -> None:
     assert error["cause"]["id"] == "half_overflow"
 
 
-def test_the_link_behind_is_told(tmp_path: Path) -> None:
+def test_the_link_behind_is_named(tmp_path: Path) -> None:
     program = """
 import torch
 logits = torch.tensor([[0.0, 200.0]], requires_grad=True)

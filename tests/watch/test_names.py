@@ -169,8 +169,8 @@ def check(text, op, expected, values):
         seen.append(name)
         if name == f"aten::{op}":
             callee = callee_of(inner)
-            told = operand_names(expression, name, arguments, callee=callee, values=values)
-            assert told == (expected or [None] * len(told)), (expression, arguments, callee)
+            names = operand_names(expression, name, arguments, callee=callee, values=values)
+            assert names == (expected or [None] * len(names)), (expression, arguments, callee)
             return
     assert expected is None, f"the expression ran {seen}"
 
@@ -180,8 +180,8 @@ def test_never_wrong(text):
     for expression, op, arguments, tensors, inner, names in calls_of(text, world()):
         for values in (None, names):
             callee = callee_of(inner)
-            told = operand_names(expression, op, arguments, callee=callee, values=values)
-            for name, argument, tensor in zip(told, arguments, tensors, strict=True):
+            guessed = operand_names(expression, op, arguments, callee=callee, values=values)
+            for name, argument, tensor in zip(guessed, arguments, tensors, strict=True):
                 if name is not None:
                     assert holds(name, tensor, names), (expression, op, argument, name, callee)
 
@@ -211,8 +211,8 @@ def test_saved_by_the_forward(expression, node, saved, expected):
 def test_result_of_an_inner_op_is_not_the_expression():
     """The loss is not what log_softmax gave."""
     callee = "torch.nn.functional.cross_entropy"
-    told = saved_names("F.cross_entropy(x, t)", "LogSoftmaxBackward0", ["result"], callee=callee)
-    assert told == [None]
+    names = saved_names("F.cross_entropy(x, t)", "LogSoftmaxBackward0", ["result"], callee=callee)
+    assert names == [None]
 
 
 @pytest.mark.parametrize("values", [None, {}])

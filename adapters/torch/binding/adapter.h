@@ -5,6 +5,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <utility>
+
 #include "adapters/torch/program/moments.h"
 #include "adapters/torch/sentinel/sentinel.h"
 #include "adapters/torch/sentinel/stepped_optimizers.h"
@@ -22,6 +24,7 @@ class Adapter {
     nanobind::object swapper;          // torch._C._swap_tensor_impl
     nanobind::object set_state;        // torch.nn.Module's own __setstate__ and _apply
     nanobind::object apply;
+    nanobind::object implement;  // torch.library.Library.impl
   };
   struct Questions {
     nanobind::object on_alarm;     // given what is bad; the exception to raise, or None
@@ -29,16 +32,37 @@ class Adapter {
     nanobind::object on_replayed;  // the last moment of a replay; does not return
   };
 
-  Originals originals;
-  Questions questions;
-  Moments moments;
-  Sentinel sentinel;
-  SteppedOptimizers stepped_optimizers;
+  [[nodiscard]] const Originals& originals() const noexcept { return originals_; }
+  void keep_engine(nanobind::object engine, nanobind::object before_backward) {
+    originals_.engine = std::move(engine);
+    originals_.before_backward = std::move(before_backward);
+  }
+  void keep_printer(nanobind::object printer) { originals_.printer = std::move(printer); }
+  void keep_swapper(nanobind::object swapper) { originals_.swapper = std::move(swapper); }
+  void keep_module_methods(nanobind::object set_state, nanobind::object apply) {
+    originals_.set_state = std::move(set_state);
+    originals_.apply = std::move(apply);
+  }
+
+  void keep_implement(nanobind::object implement) { originals_.implement = std::move(implement); }
+
+  [[nodiscard]] const Questions& questions() const noexcept { return questions_; }
+  void ask(Questions questions) { questions_ = std::move(questions); }
+
+  [[nodiscard]] Moments& moments() noexcept { return moments_; }
+  [[nodiscard]] Sentinel& sentinel() noexcept { return sentinel_; }
+  [[nodiscard]] SteppedOptimizers& stepped_optimizers() noexcept { return stepped_optimizers_; }
 
  private:
   Adapter() = default;
+
+  Originals originals_;
+  Questions questions_;
+  Moments moments_;
+  Sentinel sentinel_;
+  SteppedOptimizers stepped_optimizers_;
 };
 
-inline Sentinel& sentinel() { return Adapter::get().sentinel; }
+inline Sentinel& sentinel() { return Adapter::get().sentinel(); }
 
 }  // namespace nanscope::torch_adapter

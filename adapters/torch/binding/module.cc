@@ -10,8 +10,10 @@
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_forks.h"
 #include "adapters/torch/binding/python_moments.h"
+#include "adapters/torch/binding/python_new_ops.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/binding/python_sentinel.h"
+#include "adapters/torch/binding/python_subclasses.h"
 #include "adapters/torch/hit/at_hand.h"
 #include "adapters/torch/interpose/install.h"
 #include "adapters/torch/interpose/tensors.h"
@@ -85,6 +87,7 @@ void add_session_options(nb::module_& module) {
 // What the adapter asks Python while a program runs.
 struct Configuration {
   nb::object is_user_code;
+  nb::object spells;
   nb::object optimizer;
   std::string torch_folder;
   nb::object describe;
@@ -97,23 +100,39 @@ void add_configuration(nb::module_& module) {
   nb::class_<Configuration>(module, "Configuration", "Whom to ask while a program runs.")
       .def(
           "__init__",
-          [](Configuration* self, nb::object is_user_code, nb::object optimizer,
+          [](Configuration* self, nb::object is_user_code, nb::object spells, nb::object optimizer,
              std::string torch_folder, nb::object describe, nb::object name,
              nb::object exception_for, std::int64_t steps) {
-            new (self) Configuration{std::move(is_user_code),
-                                     std::move(optimizer),
-                                     std::move(torch_folder),
-                                     std::move(describe),
-                                     std::move(name),
-                                     std::move(exception_for),
-                                     steps};
+            new (self) Configuration{std::move(is_user_code),  std::move(spells),
+                                     std::move(optimizer),     std::move(torch_folder),
+                                     std::move(describe),      std::move(name),
+                                     std::move(exception_for), steps};
           },
-          nb::kw_only(), nb::arg("is_user_code"), nb::arg("optimizer"), nb::arg("torch_folder"),
-          nb::arg("describe"), nb::arg("name"), nb::arg("exception_for"), nb::arg("steps") = 0);
+          nb::kw_only(), nb::arg("is_user_code"), nb::arg("spells"), nb::arg("optimizer"),
+          nb::arg("torch_folder"), nb::arg("describe"), nb::arg("name"), nb::arg("exception_for"),
+          nb::arg("steps") = 0);
   module.def("configure", [](const Configuration& ask) {
-    configure_frames(ask.is_user_code.ptr(), ask.optimizer.ptr(), ask.torch_folder);
+    configure_frames(ask.is_user_code.ptr(), ask.spells.ptr(), ask.optimizer.ptr(),
+                     ask.torch_folder);
     configure_story(ask.describe.ptr(), ask.name.ptr());
-    Watcher::get().stopping.configure(ask.exception_for.ptr(), ask.steps);
+    Watcher::get().stopping().configure(ask.exception_for.ptr(), ask.steps);
+  });
+}
+
+// What tests and bench/ ask of the adapter itself.
+void add_measures(nb::module_& module) {
+  module.def("check_proofs", [](bool on) { Watcher::get().proofs().check_all(on); });
+  module.def("proofs", [] { return Watcher::get().proofs().results(); });
+  // For bench/: a level, and what was counted since the level was set.
+  module.def("time_parts", [](int level) { ticks.begin(level); });
+  module.def("ticks", [] {
+    return nb::make_tuple(__rdtsc(),
+                          std::vector<std::uint64_t>(ticks.spent().begin(), ticks.spent().end()),
+                          std::vector<std::uint64_t>(ticks.times().begin(), ticks.times().end()));
+  });
+  module.def("counters", [] {
+    const Counters counters = Threads::get().counters();
+    return nb::make_tuple(counters.ops, counters.bytes);
   });
 }
 
@@ -125,29 +144,31 @@ NB_MODULE(_torch, module) {
   using namespace nanscope::torch_adapter;
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
-  Watcher::get().world.ask({.state = &state_by_extent, .facts = &facts_at_hand});
+  ask_for_wrapped(&wrapped_by);
+  Watcher::get().world().ask({.state = &state_by_extent, .facts = &facts_at_hand});
   add_configuration(module);
   add_session_options(module);
   // A watch() block is over: what it gave us is let go of.
   module.def("disconnect", [] {
     configure_story(nullptr, nullptr);
-    Watcher::get().stopping.configure(nullptr, 0);
+    Watcher::get().stopping().configure(nullptr, 0);
   });
   module.def("install", [] {
-    const Installed counts = install_wrappers(Watcher::get().new_ops);
+    const Installed counts = install_wrappers(Watcher::get().new_ops());
     return nb::make_tuple(counts.of_torch, counts.of_others);
   });
+  add_new_ops(module);
   module.def("watch", [](bool on) { watching = on ? 1 : 0; });
   module.def("is_watching", [] { return watching != 0; });
   module.def("begin_anew", [] {
-    this_thread().stop_wanted = false;
-    Adapter::get().moments.forget();
-    Watcher::get().history.forget();
-    Watcher::get().storages.forget();
+    this_thread().forget_stop();
+    Adapter::get().moments().forget();
+    Watcher::get().history().forget();
+    Watcher::get().storages().forget();
     const WithoutGil without_gil;
-    Watcher::get().judge.begin_anew();
+    Watcher::get().judge().begin_anew();
   });
-  module.def("remember_old_gradients", [] { Adapter::get().moments.remember_old_gradients(); });
+  module.def("remember_old_gradients", [] { Adapter::get().moments().remember_old_gradients(); });
   add_forks(module);
   module.def("keep_to", &keep_to);
   add_moments(module);
@@ -157,33 +178,25 @@ NB_MODULE(_torch, module) {
     for (nb::handle frame : stack) {
       frames.push_back({nb::object(frame[0]).ptr(), nb::cast<int>(frame[1]), nullptr});
     }
-    Adapter::get().moments.program_ended({exception, blunder, status, text, tensors_in(locals),
-                                          named_tensors_in(held), past_stack(frames)});
+    Adapter::get().moments().program_ended({exception, blunder, status, text, tensors_in(locals),
+                                            named_tensors_in(held), past_stack(frames)});
   });
-  module.def("storage_number", [](nb::handle tensor) -> std::uint64_t {
-    return is_tensor(tensor) ? storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value : 0;
+  // Of the tensor itself, and of those that it wraps.
+  module.def("storage_numbers", [](nb::handle tensor) {
+    std::vector<std::uint64_t> numbers;
+    if (!is_tensor(tensor)) return numbers;
+    numbers.push_back(storage_id(*unwrap(tensor).unsafeGetTensorImpl()).value);
+    if (!has_parts(*unwrap(tensor).unsafeGetTensorImpl())) return numbers;
+    for (const at::Tensor& part : parts_of(unwrap(tensor)))
+      numbers.push_back(storage_id(*part.unsafeGetTensorImpl()).value);
+    return numbers;
   });
-  module.def("knows_bad_values", [] { return !Watcher::get().ledger.empty(); });
+  module.def("knows_bad_values", [] { return !Watcher::get().ledger().empty(); });
   module.def("error_found", &error_found);
-  module.def("stops", [] { return Watcher::get().stopping.count(); });
+  module.def("stops", [] { return Watcher::get().stopping().count(); });
   module.def("error_number", &error_number);
   module.def("announce", [](const Native& capture) { announce(capture.bytes); });
-  module.def("check_proofs", [](bool on) { Watcher::get().proofs.checked = on; });
-  module.def("proofs", [] { return Watcher::get().proofs.results(); });
-  // For bench/: a level, and what was counted since the level was set.
-  module.def("time_parts", [](int level) {
-    ticks = {};
-    ticks.level = level;
-  });
-  module.def("ticks", [] {
-    return nb::make_tuple(__rdtsc(),
-                          std::vector<std::uint64_t>(ticks.spent.begin(), ticks.spent.end()),
-                          std::vector<std::uint64_t>(ticks.times.begin(), ticks.times.end()));
-  });
-  module.def("counters", [] {
-    const Counters counters = Threads::get().counters();
-    return nb::make_tuple(counters.ops, counters.bytes);
-  });
+  add_measures(module);
   module.def("finish", &finish);
   add_sentinel(module);
 }

@@ -13,17 +13,18 @@ namespace {
 
 using Role = Sentinel::Role;
 
-Moments& moments() { return Adapter::get().moments; }
+Moments& moments() { return Adapter::get().moments(); }
+
 nb::object call_engine(Backward& backward) {
   backward.timed.reset();
-  return call(Adapter::get().originals.engine, backward.args, backward.kwargs);
+  return call(Adapter::get().originals().engine, backward.args, backward.kwargs);
 }
 
 // A quiet moment: ops that came since are wrapped, and the steps that were asked for may be done.
 void between_steps() {
   Watcher& watcher = Watcher::get();
-  if (watcher.new_ops.any()) sweep(watcher.new_ops);
-  watcher.stopping.stop_after_steps(watcher.judge.current_step());
+  sweep(watcher.new_ops());
+  watcher.stopping().stop_after_steps(watcher.judge().current_step());
 }
 
 class ExactObserver : public Observer {
@@ -62,8 +63,8 @@ class ExactObserver : public Observer {
     {
       const Timed<2> timed(Part::kHistory);
       Watcher& watcher = Watcher::get();
-      watch_growth(watcher.history.step_seen(parameters, learning_rate_of(optimizer),
-                                             watcher.judge.current_step()));
+      watch_growth(watcher.history().step_seen(parameters, learning_rate_of(optimizer),
+                                               watcher.judge().current_step()));
     }
     guarded([&] { moments().step_begins(parameters, skips(optimizer)); });
     judged(Moment::kStepBegins);
@@ -71,15 +72,15 @@ class ExactObserver : public Observer {
 
   void step_ended(nb::handle optimizer) override {
     guarded([&] {
-      moments().step_ended(Watcher::get().ledger.empty() ? NamedTensors{}
-                                                         : suspects_in_state(optimizer));
+      moments().step_ended(Watcher::get().ledger().empty() ? NamedTensors{}
+                                                           : suspects_in_state(optimizer));
       between_steps();
     });
     judged(Moment::kStepEnds);
   }
 
   void gradients_dropped(nb::handle optimizer) override {
-    if (!Watcher::get().judge.awaits_gradients()) return;
+    if (!Watcher::get().judge().awaits_gradients()) return;
     guarded([&] { moments().gradients_dropped(parameters_of(optimizer)); });
   }
 
@@ -91,10 +92,11 @@ class ExactObserver : public Observer {
   }
   void lent(const at::Tensor& tensor) override {
     host_read(tensor);
-    if (!this_thread().busy) Watcher::get().storages.lend(tensor);
+    if (!this_thread().is_busy() && tensor.has_storage())
+      Watcher::get().storages().lend(tensor.storage());
   }
-  void address_given(const at::Tensor& tensor) override {
-    if (!this_thread().busy) Watcher::get().storages.address_given(tensor);
+  void address_given(const c10::Storage& storage) override {
+    if (!this_thread().is_busy()) Watcher::get().storages().address_given(storage);
   }
   void handed_over(const at::Tensor& tensor) override {
     guarded([&] { moments().handed_over(tensor); });
@@ -115,7 +117,7 @@ class ReplayingObserver final : public ExactObserver {
  protected:
   // Does not return from the last moment of the replay.
   void judged(Moment moment, const Tensors& roots = {}) override {
-    if (sentinel().replay_moment(moment, roots)) Adapter::get().questions.on_replayed();
+    if (sentinel().replay_moment(moment, roots)) Adapter::get().questions().on_replayed();
   }
 };
 
@@ -147,8 +149,8 @@ class LookingObserver final : public Observer {
     answer(sentinel().look_at_step_begin(parameters, skips(optimizer)));
     if (watching) return judging().step_begins(optimizer);
     Watcher& watcher = Watcher::get();
-    watcher.history.step_counted(
-        parameters, [&] { return learning_rate_of(optimizer); }, watcher.judge.current_step());
+    watcher.history().step_counted(
+        parameters, [&] { return learning_rate_of(optimizer); }, watcher.judge().current_step());
   }
 
   void step_ended(nb::handle optimizer) override {
@@ -158,7 +160,7 @@ class LookingObserver final : public Observer {
     sentinel().step_looked_at();
     if (alarm.empty()) snapshot_if_due();
     if (still_looks())
-      guarded([] { Watcher::get().stopping.stop_after_steps(sentinel().counts().steps); });
+      guarded([] { Watcher::get().stopping().stop_after_steps(sentinel().counts().steps); });
   }
 
   void gradients_dropped(nb::handle optimizer) override {
@@ -187,8 +189,8 @@ class LookingObserver final : public Observer {
     sentinel().look_at_read(tensor);
     if (watching) judging().lent(tensor);
   }
-  void address_given(const at::Tensor& tensor) override {
-    if (watching) judging().address_given(tensor);
+  void address_given(const c10::Storage& storage) override {
+    if (watching) judging().address_given(storage);
   }
   void handed_over(const at::Tensor& tensor) override {
     if (watching) judging().handed_over(tensor);

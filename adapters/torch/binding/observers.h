@@ -56,7 +56,8 @@ class Observer {
   virtual void number_read(const at::Tensor& tensor) { (void)tensor; }
   // NumPy got an array over its memory.
   virtual void lent(const at::Tensor& tensor) { (void)tensor; }
-  virtual void address_given(const at::Tensor& tensor) { (void)tensor; }
+  // Code outside torch got its address, or wrote it as bytes.
+  virtual void address_given(const c10::Storage& storage) { (void)storage; }
   virtual void handed_over(const at::Tensor& tensor) { (void)tensor; }
 };
 

@@ -1,11 +1,13 @@
 #include "adapters/torch/binding/python_moments.h"
 
 #include <nanobind/stl/string.h>
+#include <torch/csrc/Storage.h>
 
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/observers.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
 #include "adapters/torch/watch/watcher.h"
@@ -13,11 +15,11 @@
 namespace nanscope::torch_adapter {
 namespace {
 
-Adapter::Originals& originals() { return Adapter::get().originals; }
+const Adapter::Originals& originals() { return Adapter::get().originals(); }
 
 // Stands in for torch.autograd.graph._engine_run_backward; adds no frame to a traceback.
 nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
-  if (!observer().is_on() || this_thread().busy) return call(originals().engine, args, kwargs);
+  if (!observer().is_on() || this_thread().is_busy()) return call(originals().engine, args, kwargs);
   Backward backward{args, kwargs, {}};
   backward.timed.emplace(Part::kMoment);
   if (args.size() > 0) backward.roots = tensors_in(args[0]);
@@ -28,7 +30,7 @@ nb::object run_backward(const nb::args& args, const nb::kwargs& kwargs) {
   originals().before_backward();
   backward.accumulates =
       kwargs.contains("accumulate_grad") && nb::cast<bool>(kwargs["accumulate_grad"]);
-  if (backward.accumulates) Watcher::get().history.loss_seen(backward.roots);
+  if (backward.accumulates) Watcher::get().history().loss_seen(backward.roots);
   return observer().run_backward(backward);
 }
 
@@ -60,19 +62,22 @@ void register_targets(nb::handle tensors, Target target) {
 
 // It refuses tensors that somebody holds weakly, as the world does.
 nb::object swap_tensors(nb::handle one, nb::handle other) {
-  TorchWorld& world = Watcher::get().world;
+  TorchWorld& world = Watcher::get().world();
   bool optimized[2] = {};
+  Target targets[2] = {};
   const nb::handle both[2] = {one, other};
   for (int i = 0; i < 2; ++i) {
     if (!is_tensor(both[i])) continue;
+    targets[i] = world.target_of(unwrap(both[i]));
     optimized[i] = world.forget(unwrap(both[i]));
-    Watcher::get().history.let_go_of(unwrap(both[i]));
-    Adapter::get().moments.forget_old_gradient(unwrap(both[i]));
-    Adapter::get().sentinel.let_go_of(unwrap(both[i]));
+    Watcher::get().history().let_go_of(unwrap(both[i]));
+    Adapter::get().moments().forget_old_gradient(unwrap(both[i]));
+    Adapter::get().sentinel().let_go_of(unwrap(both[i]));
   }
   nb::object result = originals().swapper(one, other);
   for (int i = 0; i < 2; ++i) {
     if (optimized[i]) world.in_optimizer(unwrap(both[i]));
+    if (targets[i] != Target::kNone) observer().value_registered(unwrap(both[i]), targets[i]);
   }
   return result;
 }
@@ -88,6 +93,17 @@ nb::object then_registered(nb::handle original, const nb::args& args, const nb::
   return result;
 }
 
+// `owner`: a tensor or a storage.
+void address_given(nb::handle owner) {
+  if (is_tensor(owner)) {
+    if (unwrap(owner).has_storage()) observer().address_given(unwrap(owner).storage());
+  } else if (THPStorage_Check(owner.ptr())) {
+    observer().address_given(THPStorage_Unpack(owner.ptr()));
+  } else if (nb::hasattr(owner, "_untyped_storage")) {
+    address_given(nb::object(owner.attr("_untyped_storage")));
+  }
+}
+
 // A moment of one tensor, of which a hook of torch tells with whatever else it was called with.
 template <class Act>
 void add_tensor_moment(nb::module_& module, const char* name, Act act) {
@@ -100,19 +116,18 @@ void add_tensor_moment(nb::module_& module, const char* name, Act act) {
 
 void add_moments(nb::module_& module) {
   module.def("take_engine", [](nb::object original, nb::object before) {
-    originals().engine = std::move(original);
-    originals().before_backward = std::move(before);
+    Adapter::get().keep_engine(std::move(original), std::move(before));
   });
   module.def("run_backward", &run_backward);
   module.def("take_printer",
-             [](nb::object original) { originals().printer = std::move(original); });
+             [](nb::object original) { Adapter::get().keep_printer(std::move(original)); });
   module.def("print_tensor", &print_tensor);
   module.def("step_pre_hook", &step_pre_hook);
   module.def("step_post_hook", &step_post_hook);
   module.def("optimizer_made", [](nb::handle optimizer) {
     const Tensors parameters = parameters_of(optimizer);
-    Watcher::get().history.weights_known(parameters);
-    guarded([&] { Adapter::get().moments.optimizer_made(parameters); });
+    Watcher::get().history().weights_known(parameters);
+    guarded([&] { Adapter::get().moments().optimizer_made(parameters); });
   });
   module.def("gradients_dropped", [](nb::handle optimizer) {
     const Timed timed(Part::kMoment);
@@ -129,7 +144,11 @@ void add_moments(nb::module_& module) {
   add_tensor_moment(module, "host_read", [](Observer& now, Tensor t) { now.host_read(t); });
   add_tensor_moment(module, "lent", [](Observer& now, Tensor t) { now.lent(t); });
   add_tensor_moment(module, "number_read", [](Observer& now, Tensor t) { now.number_read(t); });
-  add_tensor_moment(module, "address_given", [](Observer& now, Tensor t) { now.address_given(t); });
+  module.def("address_given", [](nb::handle owner, const nb::args&) {
+    if (!is_called_by_torch()) address_given(owner);  // it compares addresses
+  });
+  // Of a storage, without an op.
+  module.def("bytes_written", [](nb::handle storage, const nb::args&) { address_given(storage); });
   add_tensor_moment(module, "handed_over", [](Observer& now, Tensor t) { now.handed_over(t); });
   module.def(
       "register_parameter",
@@ -142,11 +161,10 @@ void add_moments(nb::module_& module) {
       [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
       nb::arg().none(), nb::arg().none(), nb::arg().none());
   module.def("take_swapper",
-             [](nb::object original) { originals().swapper = std::move(original); });
+             [](nb::object original) { Adapter::get().keep_swapper(std::move(original)); });
   module.def("swap_tensors", &swap_tensors);
   module.def("take_module", [](nb::object original_set_state, nb::object original_apply) {
-    originals().set_state = std::move(original_set_state);
-    originals().apply = std::move(original_apply);
+    Adapter::get().keep_module_methods(std::move(original_set_state), std::move(original_apply));
   });
   module.def("set_module_state", [](const nb::args& args, const nb::kwargs& kwargs) {
     return then_registered(originals().set_state, args, kwargs);

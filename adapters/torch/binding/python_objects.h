@@ -28,7 +28,7 @@ namespace nb = nanobind;
 [[nodiscard]] NamedTensors suspects_in_state(nb::handle optimizer);
 void add_state_of(nb::handle optimizer, Tensors& tensors);
 [[nodiscard]] std::optional<double> learning_rate_of(nb::handle optimizer);
-// A loss scaler told it to leave this step out.
+// Whether a loss scaler makes it leave this step out.
 [[nodiscard]] bool skips(nb::handle optimizer);
 
 nb::object call(nb::handle function, nb::handle args, nb::handle kwargs);
@@ -47,7 +47,7 @@ auto guarded(Act act) -> decltype(act()) {
   } catch (nb::python_error&) {
     throw;
   } catch (const std::exception& error) {
-    Watcher::get().disarming.disarm("a hook", error.what());
+    Watcher::get().disarming().disarm("a hook", error.what());
   }
   return decltype(act())();
 }

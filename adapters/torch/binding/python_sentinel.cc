@@ -28,24 +28,24 @@ Written written_by(const SteppedOptimizers::Optimizers& optimizers) {
 
 void answer(const Alarm& alarm) {
   if (alarm.empty()) return;
-  const nb::object exception = Adapter::get().questions.on_alarm(alarm);
-  if (!exception.is_none()) Watcher::get().stopping.raise(exception.ptr());
+  const nb::object exception = Adapter::get().questions().on_alarm(alarm);
+  if (!exception.is_none()) Watcher::get().stopping().raise(exception.ptr());
 }
 
 void snapshot_if_due() {
-  if (sentinel().snapshot_due()) Adapter::get().questions.on_due();
+  if (sentinel().snapshot_due()) Adapter::get().questions().on_due();
 }
 
 Alarm look_at_written(nb::handle optimizer) {
-  SteppedOptimizers& stepped = Adapter::get().stepped_optimizers;
+  SteppedOptimizers& stepped = Adapter::get().stepped_optimizers();
   return sentinel().look_at_step_end(
       written_by(stepped.to_look_at(optimizer, sentinel().snapshot_due())));
 }
 
 void add_sentinel(nb::module_& module) {
   module.def("begin_looks", [](nb::object alarm, nb::object due, nb::object last) {
-    Adapter::get().questions = {std::move(alarm), std::move(due), std::move(last)};
-    Adapter::get().stepped_optimizers.clear();
+    Adapter::get().ask({std::move(alarm), std::move(due), std::move(last)});
+    Adapter::get().stepped_optimizers().clear();
     sentinel().begin_looks();
   });
   module.def("end_looks", [] { sentinel().end_looks(); });
@@ -59,7 +59,7 @@ void add_sentinel(nb::module_& module) {
   });
   module.def("sentinel_unsettled", [] {
     const Unsettled unsettled =
-        sentinel().unsettled(written_by(Adapter::get().stepped_optimizers.unseen()));
+        sentinel().unsettled(written_by(Adapter::get().stepped_optimizers().unseen()));
     return nb::make_tuple(unsettled.loss, unsettled.gradient, unsettled.read);
   });
   // The judge goes on counting where the looks are; what happened before is not watched.
@@ -68,7 +68,7 @@ void add_sentinel(nb::module_& module) {
       "take_over",
       [](bool missed) {
         made_before_the_watch(missed);
-        Watcher::get().history.forget_samples();
+        Watcher::get().history().forget_samples();
         const WithoutGil without_gil;
         sentinel().report_unseen_steps();
       },

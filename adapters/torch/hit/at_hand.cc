@@ -12,6 +12,12 @@ constexpr std::size_t kMostAtHand = 64;
 
 }  // namespace
 
+// Those of the calling thread.
+class AtHand {
+ public:
+  static std::vector<at::Tensor>& tensors() { return this_thread().at_hand_; }
+};
+
 TensorState look_at(const at::Tensor& tensor) {
   const TensorState state = state_of(tensor);
   keep_at_hand(tensor, state);
@@ -19,15 +25,15 @@ TensorState look_at(const at::Tensor& tensor) {
 }
 
 void keep_at_hand(const at::Tensor& tensor, const TensorState& state) {
-  const bool news = state.kinds.any() && !Watcher::get().ledger.knows(state.storage);
-  std::vector<at::Tensor>& at_hand = this_thread().at_hand;
+  const bool news = state.kinds.any() && !Watcher::get().ledger().knows(state.storage);
+  std::vector<at::Tensor>& at_hand = AtHand::tensors();
   if (news && at_hand.size() < kMostAtHand) at_hand.push_back(tensor);
 }
 
-LetGoAfterwards::~LetGoAfterwards() { this_thread().at_hand.clear(); }
+LetGoAfterwards::~LetGoAfterwards() { AtHand::tensors().clear(); }
 
 std::shared_ptr<const EventFacts> facts_at_hand(const TensorState& state) {
-  for (const at::Tensor& tensor : this_thread().at_hand) {
+  for (const at::Tensor& tensor : AtHand::tensors()) {
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     if (storage_id(impl) == state.storage && range_of(impl).covers(state.range))
       return facts_of_outsider(tensor);

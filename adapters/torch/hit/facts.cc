@@ -36,14 +36,15 @@ constexpr std::size_t kMostDeclared = 4096;
 void CallFacts::describe_output(Finding& finding) const {
   Origin& origin = finding.origin;
   bool found = false;
-  each_output(wrapper_, call_, result_, [&](const at::Tensor& output, int number) {
+  int number = 0;
+  const auto describe_one = [&](const at::Tensor& output) {
     if (sight_of(*output.unsafeGetTensorImpl()) != Sight::kWatched ||
         finding.outputs.size() >= kMostInputs)
       return;
     const OwnedView view(output);
-    TensorFacts told = describe(output, view);
-    told.name = "output " + std::to_string(number);
-    const Statistics& seen = told.statistics;
+    TensorFacts tensor_facts = describe(output, view);
+    tensor_facts.name = "output " + std::to_string(number);
+    const Statistics& seen = tensor_facts.statistics;
     if (!found && seen.nan + seen.pos_inf + seen.neg_inf > 0) {
       found = true;
       origin.output = number;
@@ -54,9 +55,17 @@ void CallFacts::describe_output(Finding& finding) const {
       origin.per_element = per_element;
       origin.indices = elements.empty() ? first_bad(view.view(), kMostIndices) : elements;
       if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
-      add_values(told, view, origin.indices);
+      add_values(tensor_facts, view, origin.indices);
     }
-    finding.outputs.push_back(std::move(told));
+    finding.outputs.push_back(std::move(tensor_facts));
+  };
+  each_output(wrapper_, call_, result_, [&](const at::Tensor& output, int place) {
+    number = place;
+    describe_one(output);
+  });
+  each_hidden_write(wrapper_, call_, [&](const at::Tensor& target) {
+    ++number;
+    describe_one(target);
   });
 }
 
@@ -73,21 +82,24 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
       finding.scalars.push_back({name, format_number(number_in(input))});
       return;
     }
-    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
-    const bool restored = kept != nullptr && kept->argument == argument && kept->item == item;
-    const OwnedView view = restored ? kept->view : OwnedView(input);
-    TensorFacts told = describe(input, view);
-    told.name = item < 0 ? name : name + "[" + std::to_string(item) + "]";
-    told.argument = told.name;
-    told.parameter = Watcher::get().world.target_of(input) == Target::kParameter;
-    if (restored) {
-      told.remark = "as it was before the op overwrote it";
-    } else if (info.written || info.hidden_write) {
-      told.remark = "after the op; it was overwritten in place and not kept";
+    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept_of(argument, item);
+    const bool overwritten =
+        info.written || info.hidden_write || (before_ != nullptr && before_->overwrites(argument));
+    const OwnedView view = kept != nullptr ? kept->view : OwnedView(input);
+    TensorFacts tensor_facts = describe(input, view);
+    tensor_facts.name = item < 0 ? name : name + "[" + std::to_string(item) + "]";
+    tensor_facts.argument = tensor_facts.name;
+    tensor_facts.parameter = Watcher::get().world().target_of(input) == Target::kParameter;
+    if (kept != nullptr) {
+      tensor_facts.remark = "as it was before the op overwrote it";
+    } else if (overwritten) {
+      tensor_facts.remark = "after the op; it was overwritten in place and not kept";
     }
-    if (aligned && (restored || !info.written)) add_values(told, view, finding.origin.indices);
-    if (!aligned && !info.written) told.feeding = statistics_of_row(wrapper_, call_, view, finding);
-    finding.inputs.push_back(std::move(told));
+    const bool as_it_was = kept != nullptr || info.hidden_write || !overwritten;
+    if (aligned && as_it_was) add_values(tensor_facts, view, finding.origin.indices);
+    if (!aligned && as_it_was)
+      tensor_facts.feeding = statistics_of_row(wrapper_, call_, view, finding);
+    finding.inputs.push_back(std::move(tensor_facts));
     facts.arguments.push_back({name, item, false, is_transposed(view)});
     described.push_back(input);
   });
@@ -144,17 +156,17 @@ std::shared_ptr<const EventFacts> CallFacts::facts(std::optional<std::size_t> re
 std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   auto facts = std::make_shared<Facts>();
   const OwnedView view(tensor);
-  TensorFacts told = describe(tensor, view);
+  TensorFacts tensor_facts = describe(tensor, view);
   Origin& origin = facts->finding.origin;
-  origin.nan = told.statistics.nan;
-  origin.pos_inf = told.statistics.pos_inf;
-  origin.neg_inf = told.statistics.neg_inf;
-  origin.numel = told.statistics.numel;
+  origin.nan = tensor_facts.statistics.nan;
+  origin.pos_inf = tensor_facts.statistics.pos_inf;
+  origin.neg_inf = tensor_facts.statistics.neg_inf;
+  origin.numel = tensor_facts.statistics.numel;
   origin.per_element = true;
   origin.indices = first_bad(view.view(), kMostIndices);
   if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
-  add_values(told, view, origin.indices);
-  facts->finding.inputs.push_back(std::move(told));
+  add_values(tensor_facts, view, origin.indices);
+  facts->finding.inputs.push_back(std::move(tensor_facts));
   describe_unwatched_maker(tensor, *facts);
   return facts;
 }
@@ -166,12 +178,12 @@ std::shared_ptr<const EventFacts> CallFacts::take_facts(std::optional<std::size_
     // Imported: the tensor that brought the value is what matters.
     const at::Tensor& tensor = read_tensors[*read];
     facts = facts_of_outsider(tensor);
-    TensorFacts& told = facts->finding.inputs[0];
+    TensorFacts& tensor_facts = facts->finding.inputs[0];
     bool shown = false;
     each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
       if (!wrapper_.arguments[argument].read || is_number(input)) return;
       const bool is_it = !shown && input.is_same(tensor);
-      if (is_it) told.name = told.argument = wrapper_.argument_names[argument];
+      if (is_it) tensor_facts.name = tensor_facts.argument = wrapper_.argument_names[argument];
       shown |= is_it;
       facts->arguments.push_back(
           {wrapper_.argument_names[argument], item, false, is_transposed(OwnedView(input)), is_it});

@@ -12,6 +12,7 @@
 #include "adapters/torch/hit/rows.h"
 #include "adapters/torch/ops/operands.h"
 #include "adapters/torch/program/forewarn.h"
+#include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
@@ -36,8 +37,8 @@ class LatelyBad {
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     const Watcher& watcher = Watcher::get();
     // Its address may be another storage's by now, or in other hands.
-    if (tensor.is_inference() || !watcher.ledger.knows(storage_id(impl)) ||
-        !watcher.storages.is_made(storage_of(impl)))
+    if (tensor.is_inference() || !watcher.ledger().knows(storage_id(impl)) ||
+        !watcher.storages().is_made(storage_of(impl)))
       return std::nullopt;
     for (const Entry& entry : entries_) {
       if (entry.state.storage == storage_id(impl) && entry.version == version_of(tensor) &&
@@ -80,9 +81,10 @@ class Recorder {
   CallFacts facts;
 
   void read_inputs() {
-    const double number = largest_number(wrapper_, call_);
-    record.nonfinite_scalar = !std::isfinite(number);
-    nan_scalar_ = std::isnan(number);
+    for (const NumberArgument& number : numbers_of(wrapper_, call_))
+      record.numbers.add(number.value);
+    record.nonfinite_scalar = record.numbers.any();
+    nan_scalar_ = record.numbers.nan;
     const bool grad_mode = c10::GradMode::is_enabled();
     std::vector<at::Tensor> operands;
     each_tensor(wrapper_, call_, [&](const at::Tensor& input, std::size_t argument, int item) {
@@ -93,6 +95,8 @@ class Recorder {
         read_input(input, argument, item);
       }
     });
+    if (wrapper_.rule == ScanRule::kReadsHost && !operands.empty())
+      record.numbers = numbers_in(operands[0]);
     record.same_operands = operands.size() >= 2 && is_same_memory(operands[0], operands[1]);
   }
 
@@ -139,9 +143,9 @@ class Recorder {
 
   [[nodiscard]] bool worth_telling() const {
     if (!record.reads.empty() || bad_output_.has_value()) return true;
-    const Judge& judge = Watcher::get().judge;
+    const Judge& judge = Watcher::get().judge();
     if (wrapper_.info.traits.zeroes && judge.awaits_gradients()) return true;
-    const Ledger& ledger = Watcher::get().ledger;
+    const Ledger& ledger = Watcher::get().ledger();
     for (const OpRecord::Write& write : record.writes) {
       if (ledger.knows(write.state.storage)) return true;
     }
@@ -155,7 +159,14 @@ class Recorder {
                        wrapper_.rule == ScanRule::kPuts;
     return is_number(input) ||
            (fills && input.dim() == 0 &&
-            !Watcher::get().storages.is_made(storage_of(*input.unsafeGetTensorImpl())));
+            !Watcher::get().storages().is_made(storage_of(*input.unsafeGetTensorImpl())));
+  }
+
+  void note_numbers(const at::Tensor& tensor) {
+    const NumberKinds more = numbers_in(tensor);
+    record.numbers.nan |= more.nan;
+    record.numbers.pos_inf |= more.pos_inf;
+    record.numbers.neg_inf |= more.neg_inf;
   }
 
   void read_input(const at::Tensor& input, std::size_t argument, int item) {
@@ -167,25 +178,28 @@ class Recorder {
       add_read(input, was_bad->state, was_bad->known, was_bad->kinds, was_bad->allocation);
       return;
     }
-    const bool known_storage = Watcher::get().ledger.knows(storage_id(impl));
-    if ((info.written || info.hidden_write) && !known_storage) return;
+    const bool known_storage = Watcher::get().ledger().knows(storage_id(impl));
+    const bool overwritten =
+        info.written || info.hidden_write || (before_ != nullptr && before_->overwrites(argument));
+    if (overwritten && !known_storage) return;
     const TensorState state = state_of_input(input);
     if (!state.kinds.any()) {
       // Finite, but of note: it lost its value to an absorbed Inf (the ledger's marks).
       if (known_storage) add_read(input, state, {}, {}, {});
       return;
     }
-    if (info.written || info.hidden_write) return;
-    std::vector<EventId> known = Watcher::get().judge.events_of(state);
+    if (overwritten) return;
+    std::vector<EventId> known = Watcher::get().judge().events_of(state);
     if (known.empty() && is_literal(input)) {
       record.nonfinite_scalar = true;
       nan_scalar_ |= state.kinds.nan;
+      note_numbers(input);
       return;
     }
     std::optional<OpRecord::Read::Allocation> allocation;
-    if (known.empty()) allocation = Watcher::get().storages.allocation_of(input);
+    if (known.empty()) allocation = Watcher::get().storages().allocation_of(input);
     const bool was_finite =
-        known.empty() && !is_number(input) && Watcher::get().storages.was_finite(input);
+        known.empty() && !is_number(input) && Watcher::get().storages().was_finite(input);
     add_read(input, state, std::move(known), {}, std::move(allocation));
     record.reads.back().was_finite = was_finite;
   }
@@ -208,7 +222,7 @@ class Recorder {
   TensorState state_of_output(const at::Tensor& output) const {
     const bool all_written =
         !wrapper_.partial_write ||
-        Watcher::get().storages.is_made(storage_of(*output.unsafeGetTensorImpl()));
+        Watcher::get().storages().is_made(storage_of(*output.unsafeGetTensorImpl()));
     const bool constant = wrapper_.rule == ScanRule::kPasses && record.nonfinite_scalar &&
                           record.reads.empty() && !nan_scalar_ && all_written;
     if (!constant) return state_by_extent(output);
@@ -238,11 +252,12 @@ class Recorder {
     if (was_bad != nullptr) write.before = was_bad->state.kinds;
     write.tensor = tensor_id(output);
     if (existed) {
-      write.target = Watcher::get().world.target_of(output);
+      write.target = Watcher::get().world().target_of(output);
       write.target_name = TorchWorld::named_by_storage(output);
     }
     if (write.state.kinds.any()) {
       if (!bad_output_) bad_output_ = output;
+      if (wrapper_.rule == ScanRule::kLifts) note_numbers(output);
     } else {
       for (const OpRecord::Read& read : record.reads) {
         if (read.state.kinds.inf && wrapper_.info.traits.absorbs) {
@@ -330,16 +345,18 @@ void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before,
   if (!recorder.worth_telling()) return;
   recorder.correspond_elements();
   recorder.record.place = current_place();
+  if (Watcher::get().judge().has_host_read(recorder.record.numbers))
+    recorder.record.numbers_spelled = is_spelled(recorder.record.numbers);
   recorder.facts.in_backward = recorder.record.place.phase == Phase::kBackward;
   if (recorder.record.reads.empty() && recorder.record.nonfinite_scalar) {
     recorder.facts.declared_at = recorder.record.place.stack;
   }
-  Watcher::get().judge.op_returned(recorder.record, recorder.facts);
+  Watcher::get().judge().op_returned(recorder.record, recorder.facts);
 }
 
 void stop(const Wrapper& wrapper, const Call& call, void* result) {
   try {
-    Watcher::get().stopping.stop_if_wanted();
+    Watcher::get().stopping().stop_if_wanted();
   } catch (...) {
     if (call.arguments != nullptr && result != nullptr) destroy_result(wrapper, result);
     throw;
@@ -355,7 +372,7 @@ void tell_raised(Wrapper& wrapper, Call& call, const Before* before) noexcept {
     recorder.read_inputs();
     if (recorder.record.reads.empty()) return;
     recorder.record.place = current_place();
-    Watcher::get().judge.op_raised(recorder.record, "", recorder.facts);
+    Watcher::get().judge().op_raised(recorder.record, "", recorder.facts);
   } catch (...) {
   }
 }
@@ -372,10 +389,10 @@ void tell_scaler(const Wrapper& wrapper, const Call& call) {
                                                                   : 0);
   });
   if (values.size() < 3) return;
-  Watcher::get().history.loss_scale_seen(values[0]);
+  Watcher::get().history().loss_scale_seen(values[0]);
   const Busy busy;
   const WithoutGil without_gil;
-  Watcher::get().judge.scaler_updated(values[2] > 0, values[0], current_place());
+  Watcher::get().judge().scaler_updated(values[2] > 0, values[0], current_place());
 }
 }  // namespace
 

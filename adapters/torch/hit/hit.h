@@ -1,4 +1,4 @@
-// What happens when a call is worth telling: the judge is told, with facts at hand.
+// Hands a call with something non-finite in or out to the judge, with facts at hand.
 #pragma once
 
 #include "adapters/torch/interpose/trampoline.h"

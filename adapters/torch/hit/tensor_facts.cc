@@ -32,6 +32,13 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   return facts;
 }
 
+NumberKinds numbers_in(const at::Tensor& tensor) {
+  const at::Tensor values = has_parts(*tensor.unsafeGetTensorImpl()) ? values_of(tensor) : tensor;
+  if (sight_of(*values.unsafeGetTensorImpl()) != Sight::kWatched) return {};
+  const Statistics seen = statistics_of(OwnedView(values).view());
+  return {seen.nan > 0, seen.pos_inf > 0, seen.neg_inf > 0};
+}
+
 void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements) {
   if (view.data == nullptr || !has_values(view.view())) return;
   for (const Index& element : elements) {
@@ -62,7 +69,7 @@ TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
   facts.name = name;
   facts.argument = "saved " + name;
   facts.remark = "saved by the forward";
-  facts.parameter = Watcher::get().world.target_of(tensor) == Target::kParameter;
+  facts.parameter = Watcher::get().world().target_of(tensor) == Target::kParameter;
   const auto output = static_cast<std::size_t>(finding.origin.output);
   if (aligned && output < finding.outputs.size() && has_values(view.view()))
     add_values(facts, view, finding.origin.indices);

@@ -9,6 +9,7 @@
 
 #include "adapters/torch/interpose/tensors.h"
 #include "origin/event_facts.h"
+#include "origin/host_numbers.h"
 
 namespace nanscope::torch_adapter {
 
@@ -16,6 +17,8 @@ using Facts = EventFacts;
 
 // Type, shape and statistics of the tensor, whose values are in `view`.
 [[nodiscard]] TensorFacts describe(const at::Tensor& tensor, const OwnedView& view);
+// Which non-finite numbers it holds.
+[[nodiscard]] NumberKinds numbers_in(const at::Tensor& tensor);
 // Adds its values at these elements of the output, if it has an element for each.
 void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements);
 // What a node saved, with its values at the failing elements where they are `aligned` with it.

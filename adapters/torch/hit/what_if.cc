@@ -125,9 +125,11 @@ class Again {
   std::optional<at::Tensor> operand(const at::Tensor& given, std::size_t argument, bool to_float64,
                                     std::string& remark) {
     const ArgumentInfo& info = wrapper_.arguments[argument];
-    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept;
-    const bool restored = kept != nullptr && kept->argument == argument;
-    if (info.written && info.read && !restored) {
+    const Before::Kept* kept = before_ == nullptr ? nullptr : before_->kept_of(argument, -1);
+    const bool restored = kept != nullptr;
+    const bool overwritten =
+        (info.written && info.read) || (before_ != nullptr && before_->overwrites(argument));
+    if (overwritten && !restored) {
       remark = "it could not be computed again: " + wrapper_.argument_names[argument] +
                " was overwritten in place and not kept";
       return std::nullopt;

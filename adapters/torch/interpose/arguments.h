@@ -128,6 +128,15 @@ void each_output(const Wrapper& wrapper, const Call& call, void* result, Visit v
   }
 }
 
+// visit(tensor): arguments that are written although the schema does not say so.
+template <class Visit>
+void each_hidden_write(const Wrapper& wrapper, const Call& call, Visit visit) {
+  if (__builtin_expect(!wrapper.hidden_writes, 1)) return;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper.arguments[argument].hidden_write) visit(tensor);
+  });
+}
+
 // The number arguments, for declarations and for the report.
 struct NumberArgument {
   std::size_t argument;

@@ -14,6 +14,7 @@
 #include "adapters/torch/interpose/private_members.h"
 #include "adapters/torch/interpose/wrapper.h"
 #include "adapters/torch/ops/ceiling_rule.h"
+#include "adapters/torch/ops/known_schemas.h"
 #include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/sign_rule.h"
 #include "origin/op_traits.h"
@@ -147,7 +148,11 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
   for (const at::Tag tag : entry.getTags()) {
     if (tag == at::Tag::inplace_view) return false;
   }
-  if (aten && has(flags, OpFlags::kUnwatched)) return false;
+  // The flag of the list ops holds for loops over ops that are watched; a kernel of their own is
+  // not.
+  const bool is_list_op = name.name.starts_with("aten::_foreach_");
+  const bool is_kernel = entry.hasKernelForDispatchKey(DispatchKey::CPU);
+  if (aten && has(flags, OpFlags::kUnwatched) && !(is_list_op && is_kernel)) return false;
   if (is_view(schema)) return false;
   if (has_tensor_result(schema)) return true;
   for (const c10::Argument& argument : schema.arguments()) {
@@ -205,12 +210,39 @@ void learn(Wrapper& wrapper, const std::string& base, const std::string& overloa
   for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
     ArgumentInfo& argument = wrapper.arguments[i];
     argument.kind = boxed_kind(schema.arguments()[i]);
+    wrapper.writes |= argument.written || argument.hidden_write;
     wrapper.in_place |= (argument.written && argument.read) || argument.hidden_write;
     wrapper.hidden_writes |= argument.hidden_write;
   }
 }
 
-bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
+bool is_proof(ScanRule rule) {
+  return rule == ScanRule::kPasses || rule == ScanRule::kCasts || rule == ScanRule::kMultiplies ||
+         rule == ScanRule::kDivides || rule == ScanRule::kPuts || rule == ScanRule::kBounded;
+}
+
+// The rules were written for this very schema, or there are none.
+bool is_as_known(const Wrapper& wrapper, const c10::OperatorName& name,
+                 const c10::FunctionSchema& schema) {
+  if (!is_proof(wrapper.rule) && wrapper.ceiling_rule == nullptr && wrapper.sign_rule == nullptr)
+    return true;
+  return is_known_schema(c10::toString(name), c10::toString(schema));
+}
+
+void scan_always(Wrapper& wrapper) {
+  if (is_proof(wrapper.rule)) wrapper.rule = ScanRule::kScan;
+  wrapper.rows_alike = false;
+  wrapper.ceiling_rule = nullptr;
+  wrapper.sign_rule = nullptr;
+}
+
+// Ours already: an op is noted again when it gets a kernel for another key.
+bool is_wrapper(const c10::KernelFunction& kernel) {
+  const c10::OperatorKernel* functor = ((kernel.*boxed_kernel()).*boxed_functor()).get();
+  return dynamic_cast<const Wrapper*>(functor) != nullptr;
+}
+
+bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key, bool late) {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   const c10::OperatorName& name = handle.operator_name();
   const c10::impl::OperatorEntry& entry = (handle.*operator_def())->op;
@@ -219,7 +251,7 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
   const std::string base = name.name.substr(name.name.find("::") + 2);
   const DispatchKey served = key == DispatchKey::CompositeExplicitAutograd ? DispatchKey::CPU : key;
   const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(served));
-  if (kernel.isFallthrough()) return false;
+  if (kernel.isFallthrough() || is_wrapper(kernel)) return false;
   auto wrapper = std::make_unique<Wrapper>(name.name, kernel);
   wrapper->handle = handle;
   learn(*wrapper, base, name.overload_name, aten, entry, schema);
@@ -227,6 +259,10 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
     wrapper->ceiling_rule = ceiling_rule_of(base, name.overload_name);
     wrapper->sign_rule = sign_rule_of(base, name.overload_name);
   }
+  // The program's own kernel for an op of torch: nothing that is known of torch's holds for it.
+  const bool replaced = late && aten;
+  wrapper->transparent |= replaced;
+  if (replaced || !is_as_known(*wrapper, name, schema)) scan_always(*wrapper);
   void* trampoline = aten ? choose_trampoline(*wrapper, entry, schema) : nullptr;
   wrapper->typed = trampoline != nullptr;
   for (const ArgumentInfo& argument : wrapper->arguments) {
@@ -252,7 +288,7 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key) {
   return true;
 }
 
-bool wrap(const c10::OperatorName& name) {
+bool wrap(const c10::OperatorName& name, bool late) {
   const auto handle = c10::Dispatcher::singleton().findSchema(name);
   if (!handle) return false;
   const bool aten = name.name.starts_with("aten::");
@@ -263,10 +299,18 @@ bool wrap(const c10::OperatorName& name) {
   if (!is_watched(name, entry, schema, rule, known_op(base).flags)) return false;
   bool wrapped = false;
   for (const DispatchKey key : kOtherLayouts) {
-    if (aten && entry.hasKernelForDispatchKey(key)) wrapped |= wrap_at(*handle, key);
+    if (aten && entry.hasKernelForDispatchKey(key)) wrapped |= wrap_at(*handle, key, late);
   }
   const auto dense = dense_key_for(entry, aten);
-  return (dense && wrap_at(*handle, *dense)) || wrapped;
+  return (dense && wrap_at(*handle, *dense, late)) || wrapped;
+}
+
+// Defined, and without a kernel that could be called on the CPU.
+bool is_waiting(const c10::OperatorName& name) {
+  const auto handle = c10::Dispatcher::singleton().findSchema(name);
+  if (!handle) return false;
+  const c10::impl::OperatorEntry& entry = ((*handle).*operator_def())->op;
+  return !entry.hasComputedKernelForDispatchKey(DispatchKey::CPU);
 }
 
 // The dispatcher warns that a kernel is overridden; that is what we are here for.
@@ -296,7 +340,8 @@ Installed install_wrappers(NewOps& new_ops) {
     Silence silence;
     const c10::WarningUtils::WarningHandlerGuard guard(&silence);
     for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
-      if (wrap(name)) ++(name.name.starts_with("aten::") ? counts.of_torch : counts.of_others);
+      if (wrap(name, /*late=*/false))
+        ++(name.name.starts_with("aten::") ? counts.of_torch : counts.of_others);
     }
     new c10::RegistrationHandleRAII(
         c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>(new_ops)));
@@ -306,11 +351,33 @@ Installed install_wrappers(NewOps& new_ops) {
   return installed;
 }
 
+std::vector<std::pair<std::string, std::string>> ops_with_rules() {
+  std::vector<std::pair<std::string, std::string>> ops;
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    if (!name.name.starts_with("aten::")) continue;
+    const std::string base = name.name.substr(6);
+    const std::string& overload = name.overload_name;
+    const auto handle = c10::Dispatcher::singleton().findSchema(name);
+    if (!handle ||
+        (!is_proof(scan_rule_of(base, overload)) && ceiling_rule_of(base, overload) == nullptr &&
+         sign_rule_of(base, overload) == nullptr))
+      continue;
+    ops.emplace_back(c10::toString(name), c10::toString(handle->schema()));
+  }
+  return ops;
+}
+
 int sweep(NewOps& new_ops) {
   Silence silence;
   const c10::WarningUtils::WarningHandlerGuard guard(&silence);
   int wrapped = 0;
-  for (const c10::OperatorName& name : new_ops.take()) wrapped += wrap(name);
+  for (const c10::OperatorName& name : new_ops.take()) {
+    if (is_waiting(name)) {
+      new_ops.put_back(name);
+    } else {
+      wrapped += wrap(name, /*late=*/true);
+    }
+  }
   return wrapped;
 }
 

@@ -8,13 +8,18 @@ namespace nanscope::torch_adapter {
 void NewOps::note(const c10::OperatorName& name) {
   const std::lock_guard guard(lock_);
   names_.push_back(name);
-  count_ = static_cast<int>(names_.size());
+  fresh_.store(true, std::memory_order_relaxed);
 }
 
 std::vector<c10::OperatorName> NewOps::take() {
   const std::lock_guard guard(lock_);
-  count_ = 0;
+  fresh_.store(false, std::memory_order_relaxed);
   return std::exchange(names_, {});
+}
+
+void NewOps::put_back(const c10::OperatorName& name) {
+  const std::lock_guard guard(lock_);
+  names_.push_back(name);
 }
 
 }  // namespace nanscope::torch_adapter

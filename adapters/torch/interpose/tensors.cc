@@ -16,9 +16,19 @@ namespace {
 using c10::DispatchKey;
 using c10::DispatchKeySet;
 
-constexpr DispatchKeySet kWrappers({DispatchKey::Python, DispatchKey::Functionalize,
-                                    DispatchKey::FuncTorchBatched,
+constexpr DispatchKeySet kWrappers({DispatchKey::Functionalize, DispatchKey::FuncTorchBatched,
                                     DispatchKey::FuncTorchGradWrapper});
+
+std::vector<at::Tensor> (*wrapped_in)(const at::Tensor& subclass) = nullptr;
+
+// Some subclasses have __torch_dispatch__ and memory of their own.
+bool has_memory(const c10::TensorImpl& tensor) {
+  return tensor.key_set().has(DispatchKey::CPU) && tensor.has_storage() &&
+         data_of(tensor) != nullptr;
+}
+
+// What is in memory is to be negated or conjugated when it is read.
+constexpr DispatchKeySet kLazyBits({DispatchKey::Negative, DispatchKey::Conjugate});
 
 // Quantized types stand for floating-point numbers.
 bool is_floating(c10::ScalarType type) {
@@ -44,9 +54,40 @@ at::Tensor below_transforms(at::Tensor tensor) {
   return tensor;
 }
 
+void ask_for_wrapped(std::vector<at::Tensor> (*answer)(const at::Tensor& subclass)) {
+  wrapped_in = answer;
+}
+
+std::vector<at::Tensor> parts_of(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (!has_parts(impl)) return {tensor};
+  if (impl.key_set().has(DispatchKey::Python)) {
+    if (has_memory(impl)) return {tensor};
+    return wrapped_in == nullptr ? std::vector<at::Tensor>{} : wrapped_in(tensor);
+  }
+  at::Tensor values = values_of(tensor);
+  if (values.is_same(tensor)) return {};
+  return {std::move(values)};
+}
+
+bool is_hidden(const at::Tensor& tensor) {
+  if (!tensor.defined()) return false;
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  return impl.key_set().has(DispatchKey::Python) && !has_no_values(tensor) &&
+         is_floating(c10::typeMetaToScalarType(impl.dtype())) && parts_of(tensor).empty();
+}
+
 at::Tensor values_of(const at::Tensor& tensor) {
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   if (impl->key_set().has_any(kWrappers)) return tensor;
+  if (impl->key_set().has(DispatchKey::Python)) {
+    const std::vector<at::Tensor> parts = parts_of(tensor);
+    for (const at::Tensor& part : parts) {
+      const c10::TensorImpl& inner = *part.unsafeGetTensorImpl();
+      if (sight_of(inner) == Sight::kWatched && !is_finite(inner)) return part;
+    }
+    return parts.empty() ? tensor : parts.front();
+  }
   if (const auto* sparse = dynamic_cast<at::SparseTensorImpl*>(impl)) return sparse->values();
   if (const auto* csr = dynamic_cast<at::SparseCsrTensorImpl*>(impl)) return csr->values();
   if (const auto* nested = dynamic_cast<at::native::NestedTensorImpl*>(impl))
@@ -94,6 +135,7 @@ Sight sight_of(const c10::TensorImpl& tensor) {
   if (&tensor == c10::UndefinedTensorImpl::singleton()) return Sight::kNothing;
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has_any(kWrappers)) return Sight::kWrapped;
+  if (keys.has(DispatchKey::Python) && !has_memory(tensor)) return Sight::kWrapped;
   const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
   if (!keys.has(DispatchKey::CPU)) {
     if (tensor.device_type() == c10::DeviceType::Meta) return Sight::kWrapped;
@@ -129,9 +171,13 @@ int ceiling_of(const c10::TensorImpl& tensor) {
 }
 
 bool is_foreign(const c10::TensorImpl& tensor) noexcept {
+  static const c10::DeleterFnPtr own = c10::GetCPUAllocator()->raw_deleter();
   c10::StorageImpl* storage = storage_of(tensor);
-  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() !=
-                                   c10::GetCPUAllocator()->raw_deleter();
+  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() != own;
+}
+
+bool is_negated(const c10::TensorImpl& tensor) noexcept {
+  return tensor.key_set().has_any(kLazyBits);
 }
 
 void OwnedView::take(const at::Tensor& tensor) {
@@ -165,7 +211,7 @@ TensorState state_of(const at::Tensor& tensor, bool finite) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (has_parts(impl)) {
     const at::Tensor values = values_of(tensor);
-    return values.is_same(tensor) ? TensorState{} : state_of(values, finite);
+    if (!values.is_same(tensor)) return state_of(values, finite);
   }
   TensorState state;
   if (sight_of(impl) != Sight::kWatched) return state;
@@ -187,7 +233,8 @@ bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
   const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
   return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
                       a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
-                      a.strides() == b.strides());
+                      a.strides() == b.strides() && a.dtype() == b.dtype() &&
+                      (a.key_set() & kLazyBits) == (b.key_set() & kLazyBits));
 }
 
 }  // namespace nanscope::torch_adapter

@@ -24,14 +24,28 @@ enum class Sight : std::uint8_t {
 
 // Below the levels of torch.func: the tensor that holds the values.
 [[nodiscard]] at::Tensor below_transforms(at::Tensor tensor);
-// A tensor whose values lie in another: sparse, compressed, nested.
+// A tensor whose values lie in another: sparse, compressed, nested, a subclass that wraps others.
 inline bool has_parts(const c10::TensorImpl& tensor) noexcept {
-  constexpr c10::DispatchKeySet kWithParts(
-      {c10::DispatchKey::Sparse, c10::DispatchKey::SparseCsr, c10::DispatchKey::NestedTensor});
+  constexpr c10::DispatchKeySet kWithParts({c10::DispatchKey::Sparse, c10::DispatchKey::SparseCsr,
+                                            c10::DispatchKey::NestedTensor,
+                                            c10::DispatchKey::Python});
   return tensor.key_set().has_any(kWithParts);
 }
-// That other tensor; the tensor itself where its layout is not known.
+// That other tensor, of several the first bad one; the tensor itself where its layout is not known.
 [[nodiscard]] at::Tensor values_of(const at::Tensor& tensor);
+// All of them; the tensor itself where it has no parts, and none where they are not known.
+[[nodiscard]] std::vector<at::Tensor> parts_of(const at::Tensor& tensor);
+
+// A subclass whose parts are not known: nothing can be said of it.
+[[nodiscard]] bool is_hidden(const at::Tensor& tensor);
+
+// Note [Tensor subclasses]
+// A subclass with __torch_dispatch__ has no memory of its own: FSDP2's DTensor holds a shard,
+// others hold several tensors. The ops inside it work on those, and are watched as any. What is
+// asked of the subclass itself (is this gradient finite? is this memory a parameter's?) is asked of
+// the tensors it wraps. Only Python knows them: `answer` takes the GIL. What it does not know is
+// counted where it matters, and nothing is said of it.
+void ask_for_wrapped(std::vector<at::Tensor> (*answer)(const at::Tensor& subclass));
 // A tensor without values: fake, meta, or being traced.
 [[nodiscard]] bool has_no_values(const at::Tensor& tensor);
 
@@ -59,6 +73,8 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 [[nodiscard]] bool fills_its_storage(const c10::TensorImpl& tensor);
 // The same elements, in the same order.
 [[nodiscard]] bool is_same_memory(const at::Tensor& one, const at::Tensor& other);
+// Its numbers are the negatives or conjugates of those in memory.
+[[nodiscard]] bool is_negated(const c10::TensorImpl& tensor) noexcept;
 // Memory of somebody else: NumPy, a file, another process.
 [[nodiscard]] bool is_foreign(const c10::TensorImpl& tensor) noexcept;
 

@@ -81,8 +81,8 @@ struct Trampoline<void, A...> {
 
 }  // namespace
 
-int watching = 0;
-__thread ThreadCalls thread_calls;
+std::atomic<int> watching{0};
+__thread Call* innermost_call = nullptr;
 
 #define ABI_CLASS(name, ...) {name, reinterpret_cast<void*>(&Trampoline<__VA_ARGS__>::call)},
 const AbiClass kAbiClasses[] = {

@@ -11,6 +11,7 @@
 // needs no torch header.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace nanscope::torch_adapter {
@@ -36,24 +37,21 @@ struct Call {
   inline ~Call();
 };
 
-// Set while the watch is on. A plain int: read on every op, written by on() and off().
-extern int watching;
-// One per thread; initial-exec, so it must stay small.
-struct ThreadCalls {
-  Call* current = nullptr;
-};
-extern __thread ThreadCalls thread_calls __attribute__((tls_model("initial-exec")));
+// Set while the watch is on. Read on every op, written by on() and off().
+extern std::atomic<int> watching;
+// The innermost call of this thread; initial-exec, so it must stay small.
+extern __thread Call* innermost_call __attribute__((tls_model("initial-exec")));
 
 void call_begins(Call& call);                  // may keep copies of inputs
 void call_returned(Call& call, void* result);  // may throw, after destroying the result
 void call_unwound(Call& call) noexcept;        // the kernel threw
 
 inline void Call::enter(void* wrapper_, const void* const* arguments_) {
-  if (__builtin_expect(watching, 1)) {
+  if (__builtin_expect(watching.load(std::memory_order_relaxed), 1)) {
     wrapper = wrapper_;
     arguments = arguments_;
-    outer = thread_calls.current;
-    thread_calls.current = this;
+    outer = innermost_call;
+    innermost_call = this;
     active = true;
     call_begins(*this);
   }
@@ -68,7 +66,7 @@ inline void Call::leave(void* result) {
 
 inline Call::~Call() {
   if (__builtin_expect(active, 1)) {
-    thread_calls.current = outer;
+    innermost_call = outer;
     if (__builtin_expect(!returned, 0)) call_unwound(*this);
   }
 }

@@ -46,6 +46,7 @@ struct alignas(128) Wrapper final : c10::OperatorKernel {
   ScanRule rule = ScanRule::kScan;
   bool collective = false;     // in flight when it returns: its memory is written by others
   bool transparent = false;    // the ops inside are the program's own: foreach loops, custom ops
+  bool writes = false;         // an argument
   bool in_place = false;       // writes an argument that it also reads
   bool destroys = false;       // in place, and able to make a NaN of what it destroys
   bool rows_alike = false;     // softmax: one NaN makes all of its row NaN

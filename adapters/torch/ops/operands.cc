@@ -61,9 +61,9 @@ Extent known_extent(const at::Tensor& tensor) {
   const c10::StorageImpl* storage = storage_of(impl);
   if (storage == nullptr || c10::isComplexType(type)) return {};
   const Watcher& watcher = Watcher::get();
-  const Extent extent = watcher.storages.extent_of(storage, type);
+  const Extent extent = watcher.storages().extent_of(storage, type);
   if (extent.ceiling == kNoCeiling || is_foreign(impl)) return {};
-  if (!watcher.ledger.empty() && watcher.ledger.knows(storage_id(impl))) return {};
+  if (!watcher.ledger().empty() && watcher.ledger().knows(storage_id(impl))) return {};
   return looks_like(impl, extent.ceiling) ? extent : Extent{};
 }
 
@@ -78,7 +78,8 @@ int Operands::operator[](std::size_t argument) const {
 
 Sign Operands::sign(std::size_t argument) const {
   const at::Tensor* tensor = tensor_at(argument);
-  return tensor == nullptr ? Sign::kAny : known_extent(*tensor).sign;
+  if (tensor == nullptr || is_negated(*tensor->unsafeGetTensorImpl())) return Sign::kAny;
+  return known_extent(*tensor).sign;
 }
 
 bool Operands::same(std::size_t one, std::size_t other) const {
@@ -100,12 +101,12 @@ int Operands::exact(std::size_t argument, int enough) const {
   if (loose <= enough || loose >= kNoCeiling) return loose;
   const c10::TensorImpl& impl = *tensor_at(argument)->unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched) return loose;
-  this_thread().counters.bytes += impl.numel() * impl.itemsize();
+  this_thread().count_bytes(impl.numel() * impl.itemsize());
   const int found = ceiling_of(impl);
   if (found < kNoCeiling && fills_its_storage(impl)) {
     const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
     const Sign sign = known_extent(*tensor_at(argument)).sign;
-    Watcher::get().storages.mark_made(storage_of(impl), type, {found, sign});
+    Watcher::get().storages().mark_made(storage_of(impl), type, {found, sign});
   }
   return noted(found);
 }

@@ -68,7 +68,7 @@ void watch_growth(const std::deque<StepRecord>& last) {
 }
 
 void watch_headroom(const std::vector<at::Tensor>& roots) {
-  const std::int64_t step = Watcher::get().judge.current_step();
+  const std::int64_t step = Watcher::get().judge().current_step();
   const bool power_of_two = (step & (step - 1)) == 0;
   if (!power_of_two && step % 512 != 0) return;
   const Busy busy;
@@ -88,7 +88,7 @@ void watch_headroom(const std::vector<at::Tensor>& roots) {
 }
 
 void watch_weights() {
-  for (const Weight& weight : Watcher::get().history.trained_weights()) {
+  for (const Weight& weight : Watcher::get().history().trained_weights()) {
     if (weight.tensor.dim() < 2 || weight.steps < kFewestSteps || weight.tensor.numel() == 0)
       continue;
     const Statistics seen = statistics_of(OwnedView(weight.tensor).view());

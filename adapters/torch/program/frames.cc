@@ -25,9 +25,15 @@ struct Stack {
   StackInfo info;
 };
 
+struct CacheSlot {
+  std::uint64_t hash;
+  StackId stack;
+};
+
 // What is known of a source file, asked of Python once.
 struct FileInfo {
   bool user = false;
+  bool of_torch = false;
   bool optimizer = false;
   bool scaler = false;
   bool printing = false;
@@ -36,51 +42,9 @@ struct FileInfo {
   bool checkpoint = false;
 };
 
-struct Tables {
-  Lock lock{LockRank::kFrames};
-  std::deque<Stack> stacks{1};
-  std::unordered_map<std::uint64_t, StackId> by_hash;
-  std::map<std::pair<std::string, int>, std::uint32_t> lines;
-  std::unordered_map<std::string, FileInfo> files;  // under the GIL
-  PyObject* is_user_code = nullptr;
-  PyObject* optimizer_class = nullptr;
-  PyObject* forward_name = nullptr;
-  std::string torch_folder;
-  std::uint64_t lost = 0;
-};
-
-Tables& tables() {
-  static auto& all = *new Tables;
-  return all;
-}
-
-struct CacheSlot {
-  std::uint64_t hash;
-  StackId stack;
-};
-
 _PyInterpreterFrame* innermost_frame() {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
   return thread != nullptr && thread->cframe != nullptr ? thread->cframe->current_frame : nullptr;
-}
-
-const void* self_of(const _PyInterpreterFrame* frame) {
-  if (frame->f_code->co_name != tables().forward_name || frame->f_code->co_argcount == 0)
-    return nullptr;
-  PyObject* self = frame->localsplus[0];
-  // A function inside `forward` uses `self` too: then it lies in a cell.
-  return self != nullptr && PyCell_Check(self) ? PyCell_GET(self) : self;
-}
-
-// prev_instr is an address inside the code object: it names code and instruction at once.
-std::uint64_t hash_frames(const _PyInterpreterFrame* frame) {
-  std::uint64_t hash = 0;
-  for (; frame != nullptr; frame = frame->previous) {
-    hash = (hash ^ reinterpret_cast<std::uint64_t>(frame->prev_instr)) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 29;
-    if (const void* self = self_of(frame)) hash += reinterpret_cast<std::uint64_t>(self);
-  }
-  return hash | 1;
 }
 
 std::string text_of(PyObject* unicode) {
@@ -93,12 +57,63 @@ std::string text_of(PyObject* unicode) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-bool ask_is_user_code(PyObject* filename) {
-  Tables& all = tables();
-  if (all.is_user_code == nullptr) return true;
+bool is_bookkeeping(PyObject* name) {
+  for (const char* text : {"zero_grad", "__init__", "add_param_group"}) {
+    if (PyUnicode_CompareWithASCIIString(name, text) == 0) return true;
+  }
+  return false;
+}
+
+PyObject* first_local(const _PyInterpreterFrame* frame) {
+  PyObject* first = frame->localsplus[0];
+  // Where a function inside uses it too, it lies in a cell.
+  return first != nullptr && PyCell_Check(first) ? PyCell_GET(first) : first;
+}
+
+bool is_engine(const _PyInterpreterFrame* frame, const FileInfo& file) {
+  return file.engine &&
+         PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "_engine_run_backward") == 0;
+}
+
+// What Python knows of source files. All with the GIL held.
+class SourceFiles {
+ public:
+  void configure(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
+                 const std::string& torch_folder) {
+    Py_XINCREF(is_user_code);
+    Py_XINCREF(spells);
+    Py_XSETREF(spells_, spells);
+    Py_XINCREF(optimizer_class);
+    Py_XSETREF(is_user_code_, is_user_code);
+    Py_XSETREF(optimizer_class_, optimizer_class);
+    torch_folder_ = torch_folder;
+    files_.clear();
+  }
+  [[nodiscard]] const FileInfo& info_of(PyObject* filename);
+  [[nodiscard]] bool is_optimizer_step(const _PyInterpreterFrame* frame) const;
+  [[nodiscard]] std::uint32_t number_of_line(PyObject* filename, int line) {
+    const auto next = static_cast<std::uint32_t>(lines_.size() + 1);
+    return lines_.try_emplace({text_of(filename), line}, next).first->second;
+  }
+  [[nodiscard]] StackInfo describe(const _PyInterpreterFrame* frame);
+  [[nodiscard]] bool spells(NumberKinds numbers) const;
+
+ private:
+  [[nodiscard]] bool ask_is_user_code(PyObject* filename) const;
+
+  std::map<std::pair<std::string, int>, std::uint32_t> lines_;
+  std::unordered_map<std::string, FileInfo> files_;
+  PyObject* is_user_code_ = nullptr;
+  PyObject* spells_ = nullptr;
+  PyObject* optimizer_class_ = nullptr;
+  std::string torch_folder_;
+};
+
+bool SourceFiles::ask_is_user_code(PyObject* filename) const {
+  if (is_user_code_ == nullptr) return true;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  PyObject* answer = PyObject_CallOneArg(all.is_user_code, filename);
+  PyObject* answer = PyObject_CallOneArg(is_user_code_, filename);
   const bool user = answer == nullptr || PyObject_IsTrue(answer) == 1;
   Py_XDECREF(answer);
   PyErr_Clear();
@@ -106,14 +121,27 @@ bool ask_is_user_code(PyObject* filename) {
   return user;
 }
 
-const FileInfo& file_info(PyObject* filename) {
-  Tables& all = tables();
+bool SourceFiles::spells(NumberKinds numbers) const {
+  if (spells_ == nullptr) return false;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* answer =
+      PyObject_CallFunction(spells_, "iii", numbers.nan, numbers.pos_inf, numbers.neg_inf);
+  const bool spelled = answer != nullptr && PyObject_IsTrue(answer) == 1;
+  Py_XDECREF(answer);
+  PyErr_Clear();
+  PyErr_Restore(type, value, trace);
+  return spelled;
+}
+
+const FileInfo& SourceFiles::info_of(PyObject* filename) {
   const std::string path = text_of(filename);
-  const auto found = all.files.find(path);
-  if (found != all.files.end()) return found->second;
+  const auto found = files_.find(path);
+  if (found != files_.end()) return found->second;
   FileInfo info;
-  if (!all.torch_folder.empty() && path.starts_with(all.torch_folder)) {
-    const std::string_view inside = std::string_view(path).substr(all.torch_folder.size());
+  if (!torch_folder_.empty() && path.starts_with(torch_folder_)) {
+    const std::string_view inside = std::string_view(path).substr(torch_folder_.size());
+    info.of_torch = true;
     info.optimizer = inside.starts_with("optim/");
     info.scaler = inside == "amp/grad_scaler.py";
     info.printing = inside == "_tensor_str.py";
@@ -123,47 +151,27 @@ const FileInfo& file_info(PyObject* filename) {
   } else {
     info.user = ask_is_user_code(filename);
   }
-  return all.files.emplace(path, info).first->second;
+  return files_.emplace(path, info).first->second;
 }
 
-bool is_optimizer_step(const _PyInterpreterFrame* frame) {
-  Tables& all = tables();
-  if (all.optimizer_class == nullptr || frame->f_code->co_argcount == 0) return false;
+bool SourceFiles::is_optimizer_step(const _PyInterpreterFrame* frame) const {
+  if (optimizer_class_ == nullptr || frame->f_code->co_argcount == 0) return false;
   if (PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "step") != 0) return false;
-  PyObject* self = frame->localsplus[0];
-  if (self != nullptr && PyCell_Check(self)) self = PyCell_GET(self);
-  const int answer = self == nullptr ? 0 : PyObject_IsInstance(self, all.optimizer_class);
+  PyObject* self = first_local(frame);
+  const int answer = self == nullptr ? 0 : PyObject_IsInstance(self, optimizer_class_);
   PyErr_Clear();
   return answer == 1;
 }
 
-bool is_bookkeeping(PyObject* name) {
-  for (const char* text : {"zero_grad", "__init__", "add_param_group"}) {
-    if (PyUnicode_CompareWithASCIIString(name, text) == 0) return true;
-  }
-  return false;
-}
-
-std::uint32_t number_of_line(PyObject* filename, int line) {
-  auto& lines = tables().lines;
-  return lines.try_emplace({text_of(filename), line}, static_cast<std::uint32_t>(lines.size() + 1))
-      .first->second;
-}
-
-bool is_engine(const _PyInterpreterFrame* frame, const FileInfo& file) {
-  return file.engine &&
-         PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "_engine_run_backward") == 0;
-}
-
 // From the op outwards to the user's innermost frame: what lies between tells the phase. Beyond
 // it: is that code called by the engine, and if so by a checkpoint that computes again?
-StackInfo describe(const _PyInterpreterFrame* frame) {
+StackInfo SourceFiles::describe(const _PyInterpreterFrame* frame) {
   StackInfo info;
   bool engine_passed = false;
   bool checkpoint = false;
   for (; frame != nullptr; frame = frame->previous) {
     PyCodeObject* code = frame->f_code;
-    const FileInfo& file = file_info(code->co_filename);
+    const FileInfo& file = info_of(code->co_filename);
     checkpoint |= file.checkpoint;
     info.optimizer |= (file.optimizer && !is_bookkeeping(code->co_name)) || file.clipping ||
                       is_optimizer_step(frame);
@@ -177,7 +185,7 @@ StackInfo describe(const _PyInterpreterFrame* frame) {
     }
   }
   for (; frame != nullptr && !engine_passed && !info.inside_backward; frame = frame->previous) {
-    const FileInfo& file = file_info(frame->f_code->co_filename);
+    const FileInfo& file = info_of(frame->f_code->co_filename);
     checkpoint |= file.checkpoint;
     info.inside_backward = is_engine(frame, file);
   }
@@ -185,96 +193,158 @@ StackInfo describe(const _PyInterpreterFrame* frame) {
   return info;
 }
 
-StackId intern(const _PyInterpreterFrame* innermost, std::uint64_t hash) {
+}  // namespace
+
+// The stacks seen, as numbers.
+class Stacks {
+ public:
+  static Stacks& get() {
+    static auto& all = *new Stacks;
+    return all;
+  }
+
+  void configure(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
+                 const std::string& torch_folder) {
+    files_.configure(is_user_code, spells, optimizer_class, torch_folder);
+    forward_name_ = PyUnicode_InternFromString("forward");
+  }
+  // With the GIL held.
+  [[nodiscard]] SourceFiles& files() noexcept { return files_; }
+  [[nodiscard]] StackId current();
+  [[nodiscard]] StackId past(const std::vector<RawFrame>& frames);
+  [[nodiscard]] StackInfo info_of(StackId stack) {
+    const std::lock_guard guard(lock_);
+    return stack < stacks_.size() ? stacks_[stack].info : StackInfo{};
+  }
+  [[nodiscard]] std::vector<RawFrame> frames_of(StackId stack) {
+    const std::lock_guard guard(lock_);
+    return stack < stacks_.size() ? stacks_[stack].frames : std::vector<RawFrame>{};
+  }
+  [[nodiscard]] std::uint64_t lost() {
+    const std::lock_guard guard(lock_);
+    return lost_;
+  }
+
+ private:
+  [[nodiscard]] const void* self_of(const _PyInterpreterFrame* frame) const;
+  [[nodiscard]] std::uint64_t hash(const _PyInterpreterFrame* frame) const;
+  [[nodiscard]] Stack read(const _PyInterpreterFrame* innermost);
+  [[nodiscard]] StackId intern(const _PyInterpreterFrame* innermost, std::uint64_t hash);
+
+  Lock lock_{LockRank::kFrames};
+  std::deque<Stack> stacks_{1};
+  std::unordered_map<std::uint64_t, StackId> by_hash_;
+  std::uint64_t lost_ = 0;
+  SourceFiles files_;                 // with the GIL held
+  PyObject* forward_name_ = nullptr;  // set before anything is watched
+};
+
+const void* Stacks::self_of(const _PyInterpreterFrame* frame) const {
+  const bool has_self = frame->f_code->co_name == forward_name_ && frame->f_code->co_argcount != 0;
+  return has_self ? first_local(frame) : nullptr;
+}
+
+// prev_instr is an address inside the code object: it names code and instruction at once.
+std::uint64_t Stacks::hash(const _PyInterpreterFrame* frame) const {
+  std::uint64_t hash = 0;
+  for (; frame != nullptr; frame = frame->previous) {
+    hash = (hash ^ reinterpret_cast<std::uint64_t>(frame->prev_instr)) * 0x9E3779B97F4A7C15ull;
+    hash ^= hash >> 29;
+    if (const void* self = self_of(frame)) hash += reinterpret_cast<std::uint64_t>(self);
+  }
+  return hash | 1;
+}
+
+Stack Stacks::read(const _PyInterpreterFrame* innermost) {
+  Stack stack;
+  stack.info = files_.describe(innermost);
+  for (const auto* frame = innermost; frame != nullptr; frame = frame->previous) {
+    if (stack.frames.size() == kMostFrames) break;
+    Py_INCREF(frame->f_code);  // for ever; bounded by the number of stacks
+    stack.frames.push_back(
+        {reinterpret_cast<PyObject*>(frame->f_code),
+         static_cast<int>(_PyInterpreterFrame_LASTI(frame) * sizeof(_Py_CODEUNIT)),
+         self_of(frame)});
+  }
+  return stack;
+}
+
+StackId Stacks::intern(const _PyInterpreterFrame* innermost, std::uint64_t hash) {
   // A thread that asks for the GIL now would be ended here, inside noexcept code.
   if (_Py_IsFinalizing()) return 0;
   const PyGILState_STATE gil = PyGILState_Ensure();
-  Tables& all = tables();
   StackId id = 0;
   {
-    std::unique_lock guard(all.lock);
-    const auto found = all.by_hash.find(hash);
-    if (found != all.by_hash.end()) {
+    std::unique_lock guard(lock_);
+    const auto found = by_hash_.find(hash);
+    if (found != by_hash_.end()) {
       id = found->second;
-    } else if (all.stacks.size() >= kMostStacks) {
-      ++all.lost;
+    } else if (stacks_.size() >= kMostStacks) {
+      ++lost_;
     } else {
       guard.unlock();  // describing asks Python, which may switch threads
-      Stack stack;
-      stack.info = describe(innermost);
-      for (const auto* frame = innermost; frame != nullptr; frame = frame->previous) {
-        if (stack.frames.size() == kMostFrames) break;
-        Py_INCREF(frame->f_code);  // for ever; bounded by the number of stacks
-        stack.frames.push_back(
-            {reinterpret_cast<PyObject*>(frame->f_code),
-             static_cast<int>(_PyInterpreterFrame_LASTI(frame) * sizeof(_Py_CODEUNIT)),
-             self_of(frame)});
-      }
+      Stack stack = read(innermost);
       guard.lock();
-      id = static_cast<StackId>(all.stacks.size());
-      all.stacks.push_back(std::move(stack));
-      all.by_hash.emplace(hash, id);
+      id = static_cast<StackId>(stacks_.size());
+      stacks_.push_back(std::move(stack));
+      by_hash_.emplace(hash, id);
     }
   }
   PyGILState_Release(gil);
   return id;
 }
 
-}  // namespace
-
-void configure_frames(PyObject* is_user_code, PyObject* optimizer_class,
-                      const std::string& torch_folder) {
-  Tables& all = tables();
-  Py_XINCREF(is_user_code);
-  Py_XINCREF(optimizer_class);
-  Py_XSETREF(all.is_user_code, is_user_code);
-  Py_XSETREF(all.optimizer_class, optimizer_class);
-  all.torch_folder = torch_folder;
-  all.forward_name = PyUnicode_InternFromString("forward");
-  all.files.clear();
-}
-
-StackId past_stack(const std::vector<RawFrame>& frames) {
+StackId Stacks::past(const std::vector<RawFrame>& frames) {
   Stack stack;
   for (const RawFrame& frame : frames) {
     auto* code = reinterpret_cast<PyCodeObject*>(frame.code);
     if (stack.frames.size() == kMostFrames) break;
     Py_INCREF(code);
     stack.frames.push_back(frame);
-    if (stack.info.line == 0 && file_info(code->co_filename).user) {
-      stack.info.line = number_of_line(code->co_filename, PyCode_Addr2Line(code, frame.lasti));
+    if (stack.info.line == 0 && files_.info_of(code->co_filename).user) {
+      stack.info.line =
+          files_.number_of_line(code->co_filename, PyCode_Addr2Line(code, frame.lasti));
     }
   }
   if (stack.frames.empty()) return 0;
-  Tables& all = tables();
-  const std::lock_guard guard(all.lock);
-  all.stacks.push_back(std::move(stack));
-  return static_cast<StackId>(all.stacks.size() - 1);
+  const std::lock_guard guard(lock_);
+  stacks_.push_back(std::move(stack));
+  return static_cast<StackId>(stacks_.size() - 1);
 }
 
-StackId current_stack() {
+StackId Stacks::current() {
   const _PyInterpreterFrame* frame = innermost_frame();
   if (frame == nullptr) return 0;
-  const std::uint64_t hash = hash_frames(frame);
-  void*& known = this_thread().known_stacks;
+  const std::uint64_t hashed = hash(frame);
+  void*& known = this_thread().known_stacks_;
   if (known == nullptr) known = calloc(kCacheSlots, sizeof(CacheSlot));
-  CacheSlot& slot = static_cast<CacheSlot*>(known)[(hash >> 20) & (kCacheSlots - 1)];
-  if (slot.hash != hash) slot = {hash, intern(frame, hash)};
+  CacheSlot& slot = static_cast<CacheSlot*>(known)[(hashed >> 20) & (kCacheSlots - 1)];
+  if (slot.hash != hashed) slot = {hashed, intern(frame, hashed)};
   return slot.stack;
 }
 
-StackInfo info_of(StackId stack) {
-  Tables& all = tables();
-  const std::lock_guard guard(all.lock);
-  return stack < all.stacks.size() ? all.stacks[stack].info : StackInfo{};
+void configure_frames(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
+                      const std::string& torch_folder) {
+  Stacks::get().configure(is_user_code, spells, optimizer_class, torch_folder);
 }
 
-std::vector<RawFrame> frames_of(StackId stack) {
-  Tables& all = tables();
-  const std::lock_guard guard(all.lock);
-  return stack < all.stacks.size() ? all.stacks[stack].frames : std::vector<RawFrame>{};
+bool is_spelled(NumberKinds numbers) {
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Busy busy;
+  const bool spelled = Stacks::get().files().spells(numbers);
+  PyGILState_Release(gil);
+  return spelled;
 }
 
-std::uint64_t stacks_lost() noexcept { return tables().lost; }
+bool is_called_by_torch() {
+  const _PyInterpreterFrame* frame = innermost_frame();
+  return frame != nullptr && Stacks::get().files().info_of(frame->f_code->co_filename).of_torch;
+}
+
+StackId past_stack(const std::vector<RawFrame>& frames) { return Stacks::get().past(frames); }
+StackId current_stack() { return Stacks::get().current(); }
+StackInfo info_of(StackId stack) { return Stacks::get().info_of(stack); }
+std::vector<RawFrame> frames_of(StackId stack) { return Stacks::get().frames_of(stack); }
+std::uint64_t stacks_lost() { return Stacks::get().lost(); }
 
 }  // namespace nanscope::torch_adapter

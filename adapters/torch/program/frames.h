@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "origin/host_numbers.h"
+
 struct _object;
 
 namespace nanscope::torch_adapter {
@@ -32,15 +34,20 @@ struct RawFrame {
 };
 
 // All with the GIL held.
-void configure_frames(_object* is_user_code, _object* optimizer_class,
+void configure_frames(_object* is_user_code, _object* spells, _object* optimizer_class,
                       const std::string& torch_folder);
 [[nodiscard]] std::vector<RawFrame> frames_of(StackId stack);
 // A stack that is gone: that of an exception.
 [[nodiscard]] StackId past_stack(const std::vector<RawFrame>& frames);
 
+// The code that runs now is torch's own.
+[[nodiscard]] bool is_called_by_torch();
+
 // Without the GIL, on any thread.
+// The text of the line that runs now spells such a number: float("inf").
+[[nodiscard]] bool is_spelled(NumberKinds numbers);
 [[nodiscard]] StackId current_stack();
 [[nodiscard]] StackInfo info_of(StackId stack);
-[[nodiscard]] std::uint64_t stacks_lost() noexcept;
+[[nodiscard]] std::uint64_t stacks_lost();
 
 }  // namespace nanscope::torch_adapter

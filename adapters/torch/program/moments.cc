@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "adapters/torch/hit/at_hand.h"
+#include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
@@ -31,7 +32,7 @@ auto tell(Tell act) {
       const WithoutGil without_gil;
       act();
     }
-    watcher().stopping.stop_if_wanted();
+    watcher().stopping().stop_if_wanted();
   } else {
     const Busy busy;
     const LetGoAfterwards let_go;
@@ -51,7 +52,10 @@ bool is_about_values(const std::string& words) {
 std::vector<TensorState> states_of(const Tensors& tensors) {
   std::vector<TensorState> states;
   for (const at::Tensor& tensor : tensors) {
-    if (tensor.defined()) states.push_back(look_at(below_transforms(tensor)));
+    if (!tensor.defined()) continue;
+    const at::Tensor below = below_transforms(tensor);
+    count_hidden(below);
+    states.push_back(look_at(below));
   }
   return states;
 }
@@ -70,15 +74,40 @@ std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
     if (!leaf.defined() || !leaf.is_leaf()) continue;
     const at::Tensor& grad = leaf.grad();
     if (!grad.defined()) continue;
+    count_hidden(grad);
     if (all || is_suspect(grad) || gradients.empty()) {
-      gradients.push_back(watcher().world.describe(leaf));
+      gradients.push_back(watcher().world().describe(leaf));
       keep_at_hand(grad, gradients.back().state);
     }
   }
   return gradients;
 }
 
+// Parameters and buffers that are bad now and were made by this run, though no op shows it: others
+// wrote them, and nobody has read them since.
+void add_written_unseen(std::vector<World::Replaced>& found) {
+  const auto look = [&](const at::Tensor& value, Target target) {
+    for (const at::Tensor& part : parts_of(value)) {
+      const c10::TensorImpl& impl = *part.unsafeGetTensorImpl();
+      if (sight_of(impl) != Sight::kWatched || watcher().ledger().knows(storage_id(impl))) continue;
+      WrittenStorages& storages = watcher().storages();
+      if (!storages.is_lent(storage_of(impl)) && !storages.was_finite(part)) continue;
+      const TensorState state = look_at(part);
+      if (state.kinds.any()) found.push_back({state, TorchWorld::named_by_storage(value), target});
+    }
+  };
+  for (const at::Tensor& leaf : watcher().world().live_leaves()) {
+    if (watcher().world().target_of(leaf) == Target::kParameter) look(leaf, Target::kParameter);
+  }
+  for (const at::Tensor& buffer : watcher().world().live_buffers()) look(buffer, Target::kBuffer);
+}
+
 }  // namespace
+
+void count_hidden(const at::Tensor& tensor) {
+  if (__builtin_expect(is_hidden(tensor), 0))
+    this_thread().count_unseen(static_cast<std::size_t>(Sight::kWrapped));
+}
 
 void Moments::forget() { *this = {}; }
 
@@ -92,15 +121,16 @@ bool is_suspect(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
   if (has_parts(*tensor.unsafeGetTensorImpl())) {
     const at::Tensor values = values_of(tensor);
-    return !values.is_same(tensor) && is_suspect(values);
+    if (!values.is_same(tensor)) return is_suspect(values);
   }
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched) return false;
-  return watcher().ledger.knows(storage_id(impl)) || !watcher().storages.is_made(storage_of(impl));
+  return watcher().ledger().knows(storage_id(impl)) ||
+         !watcher().storages().is_made(storage_of(impl));
 }
 
 void Moments::remember_old_gradients() {
-  for (const at::Tensor& leaf : watcher().world.live_leaves()) {
+  for (const at::Tensor& leaf : watcher().world().live_leaves()) {
     if (!leaf.is_leaf() || !leaf.grad().defined()) continue;
     const at::Tensor& grad = leaf.grad();
     old_gradients_.try_emplace(grad.unsafeGetTensorImpl(), grad.getIntrusivePtr(),
@@ -123,12 +153,12 @@ Judge::RootId Moments::backward_begins(const Tensors& roots) {
   }
   if (lines_.insert(place.line).second) {
     for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
-      (void)watcher().world.describe(leaf);
-      if (watcher().world.target_of(leaf) == Target::kParameter)
-        watcher().world.register_target(leaf, Target::kParameter);
+      (void)watcher().world().describe(leaf);
+      if (watcher().world().target_of(leaf) == Target::kParameter)
+        watcher().world().register_target(leaf, Target::kParameter);
     }
   }
-  return tell([&] { return watcher().judge.backward_begins(states, place, way); });
+  return tell([&] { return watcher().judge().backward_begins(states, place, way); });
 }
 
 void Moments::backward_ended(Judge::RootId root, const Tensors& roots) {
@@ -136,13 +166,13 @@ void Moments::backward_ended(Judge::RootId root, const Tensors& roots) {
   std::vector<LeafGrad> leaves;
   if (bad) {
     leaves = gradients_of(leaves_of(roots, kMostNodes), true);
-  } else if (tell([&] { return watcher().judge.made_bad(root); })) {
+  } else if (tell([&] { return watcher().judge().made_bad(root); })) {
     leaves = gradients_of(leaves_of(roots, kMostNodes), false);
-  } else if (!watcher().ledger.empty()) {
-    leaves = gradients_of(watcher().world.live_leaves(), false);
+  } else if (!watcher().ledger().empty()) {
+    leaves = gradients_of(watcher().world().live_leaves(), false);
   }
-  tell([&] { watcher().judge.backward_ended(root, leaves); });
-  if (!watcher().judge.awaits_gradients()) watcher().world.tidy();
+  tell([&] { watcher().judge().backward_ended(root, leaves); });
+  if (!watcher().judge().awaits_gradients()) watcher().world().tidy();
 }
 
 void Moments::backward_raised(Judge::RootId root, const std::string& text) {
@@ -150,7 +180,7 @@ void Moments::backward_raised(Judge::RootId root, const std::string& text) {
   // The program's own exception goes on; it is stopped at its next op, if it lives.
   const Busy busy;
   const WithoutGil without_gil;
-  watcher().judge.backward_raised(root, about, text);
+  watcher().judge().backward_raised(root, about, text);
 }
 
 void Moments::grad_ended(Judge::RootId root, const Tensors& results) {
@@ -161,22 +191,22 @@ void Moments::grad_ended(Judge::RootId root, const Tensors& results) {
     if (results_.size() > kMostResults) results_.pop_front();
   }
   const std::vector<TensorState> states = states_of(results);
-  tell([&] { watcher().judge.grad_ended(root, states); });
+  tell([&] { watcher().judge().grad_ended(root, states); });
 }
 
 void Moments::optimizer_made(const Tensors& parameters) {
   for (const at::Tensor& parameter : parameters) {
-    watcher().world.in_optimizer(parameter);
-    watcher().world.register_target(parameter, Target::kParameter);
+    watcher().world().in_optimizer(parameter);
+    watcher().world().register_target(parameter, Target::kParameter);
   }
-  tell([&] { watcher().judge.optimizer_made(); });
+  tell([&] { watcher().judge().optimizer_made(); });
 }
 
 void Moments::step_begins(const Tensors& parameters, bool found_inf) {
   const std::vector<LeafGrad> gradients =
-      gradients_of(parameters, watcher().judge.awaits_gradients());
+      gradients_of(parameters, watcher().judge().awaits_gradients());
   const Place place = current_place();
-  tell([&] { watcher().judge.step_begins(gradients, found_inf, place); });
+  tell([&] { watcher().judge().step_begins(gradients, found_inf, place); });
 }
 
 void Moments::step_ended(const NamedTensors& state) {
@@ -186,44 +216,45 @@ void Moments::step_ended(const NamedTensors& state) {
     if (seen.kinds.any()) bad.push_back({seen, name});
   }
   const Place place = bad.empty() ? Place{} : current_place();
-  tell([&] { watcher().judge.step_ended(bad, place); });
+  tell([&] { watcher().judge().step_ended(bad, place); });
 }
 
 void Moments::value_registered(const at::Tensor& value, Target target) {
-  watcher().world.register_target(value, target);
+  watcher().world().register_target(value, target);
   const c10::TensorImpl& impl = *value.unsafeGetTensorImpl();
-  if (!watching || this_thread().busy || !watcher().ledger.knows(storage_id(impl))) return;
+  if (!watching || this_thread().is_busy() || !watcher().ledger().knows(storage_id(impl))) return;
   const TensorState state = state_of(value);
   const Place place = current_place();
   const TargetName name = TorchWorld::named_by_storage(value);
-  tell([&] { watcher().judge.value_registered(state, target, name, place); });
+  tell([&] { watcher().judge().value_registered(state, target, name, place); });
 }
 
 void Moments::gradients_dropped(const Tensors& parameters) {
-  if (!watcher().judge.awaits_gradients()) return;
+  if (!watcher().judge().awaits_gradients()) return;
   std::vector<TensorId> gradients;
   for (const at::Tensor& parameter : parameters) {
     if (parameter.defined() && parameter.is_leaf() && parameter.grad().defined()) {
       gradients.push_back(tensor_id(parameter.grad()));
     }
   }
-  tell([&] { watcher().judge.gradients_dropped(gradients); });
+  tell([&] { watcher().judge().gradients_dropped(gradients); });
 }
 
 void Moments::host_read(const at::Tensor& tensor, bool decides) {
-  if (this_thread().busy || !is_suspect(tensor)) return;
+  if (this_thread().is_busy() || !is_suspect(tensor)) return;
   const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
-  tell([&] { watcher().judge.host_read(state, decides, place); });
+  const NumberKinds numbers = decides ? numbers_in(tensor) : NumberKinds{};  // printing gives none
+  tell([&] { watcher().judge().host_read(state, numbers, decides, place); });
 }
 
 void Moments::handed_over(const at::Tensor& tensor) {
-  if (this_thread().busy || !is_suspect(tensor)) return;
+  if (this_thread().is_busy() || !is_suspect(tensor)) return;
   const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
-  tell([&] { watcher().judge.handed_over(state, place); });
+  tell([&] { watcher().judge().handed_over(state, place); });
 }
 
 void Moments::program_ended(const End& end) {
@@ -233,18 +264,19 @@ void Moments::program_ended(const End& end) {
   ending.text = end.text;
   ending.about_values = is_about_values(end.text);
   ending.blunder = end.blunder;
-  ending.place.step = watcher().judge.current_step();
+  ending.place.step = watcher().judge().current_step();
   ending.place.stack = end.stack;
   ending.place.line = info_of(end.stack).line;
   for (const TensorState& state : states_of(end.locals)) {
     if (state.kinds.any()) ending.locals.push_back(state);
   }
+  add_written_unseen(ending.written_unseen);
   // Held until the judge has seen them.
-  const std::vector<at::Tensor> leaves = watcher().world.live_leaves();
+  const std::vector<at::Tensor> leaves = watcher().world().live_leaves();
   std::vector<at::Tensor> results;
   for (const at::Tensor& leaf : leaves) {
     if (!leaf.is_leaf() || !leaf.grad().defined() || is_old(leaf.grad())) continue;
-    ending.leaves.push_back(watcher().world.describe(leaf));
+    ending.leaves.push_back(watcher().world().describe(leaf));
     keep_at_hand(leaf.grad(), ending.leaves.back().state);
   }
   for (const WeakTensor& weak : results_) {
@@ -260,7 +292,7 @@ void Moments::program_ended(const End& end) {
   const Busy busy;
   const LetGoAfterwards let_go;
   const WithoutGil without_gil;
-  watcher().judge.ended(ending);
+  watcher().judge().ended(ending);
 }
 
 }  // namespace nanscope::torch_adapter

@@ -23,6 +23,9 @@ using NamedTensors = std::vector<std::pair<TargetName, at::Tensor>>;
 // Could this tensor be bad? A look-up, not a scan, for what a watched op wrote.
 [[nodiscard]] bool is_suspect(const at::Tensor& tensor);
 
+// Counts a tensor that matters and cannot be looked into: Note [Tensor subclasses].
+void count_hidden(const at::Tensor& tensor);
+
 // How a program ended.
 struct End {
   bool exception = false;

@@ -36,12 +36,21 @@ struct SiteRing {
   ~SiteRing() { free(entries); }
 };
 
-namespace {
-
 using torch::autograd::Node;
 
 class SiteRings {
  public:
+  static SiteRings& get();
+
+  // Keeps the site of each node that the calling thread made since it was here last.
+  static void remember_new_nodes();
+  [[nodiscard]] StackId site_of(const Node& node) {
+    const std::lock_guard guard(lock_);
+    const auto found = rings_.find(node.thread_id());
+    return found == rings_.end() ? 0 : found->second->get(node.sequence_nr());
+  }
+
+ private:
   void add(std::uint64_t thread, std::shared_ptr<SiteRing> ring) {
     constexpr std::size_t kMostRings = 64;
     const std::lock_guard guard(lock_);
@@ -50,21 +59,17 @@ class SiteRings {
     }
     rings_[thread] = std::move(ring);
   }
-  [[nodiscard]] StackId site_of(const Node& node) {
-    const std::lock_guard guard(lock_);
-    const auto found = rings_.find(node.thread_id());
-    return found == rings_.end() ? 0 : found->second->get(node.sequence_nr());
-  }
 
- private:
   Lock lock_{LockRank::kNodes};
   std::unordered_map<std::uint64_t, std::shared_ptr<SiteRing>> rings_;
 };
 
-SiteRings& rings() {
+SiteRings& SiteRings::get() {
   static auto& all = *new SiteRings;
   return all;
 }
+
+namespace {
 
 // Breadth first from the roots' nodes.
 template <class Visit>
@@ -88,26 +93,28 @@ void walk(const std::vector<at::Tensor>& roots, std::size_t limit, Visit visit) 
 
 }  // namespace
 
-void remember_new_nodes() {
+void SiteRings::remember_new_nodes() {
   const std::uint64_t next = at::sequence_number::peek();
   ThreadWatch& thread = this_thread();
-  const std::uint64_t seen = thread.last_sequence;
+  const std::uint64_t seen = thread.last_sequence_;
   if (__builtin_expect(next == seen, 1)) return;
   const std::uint64_t from = seen < next && next - seen <= 64 ? seen : next - 1;
   if (next != 0) {
-    if (thread.site_ring == nullptr) {
-      thread.site_ring = std::make_shared<SiteRing>();
-      rings().add(at::RecordFunction::currentThreadId(), thread.site_ring);
+    if (thread.site_ring_ == nullptr) {
+      thread.site_ring_ = std::make_shared<SiteRing>();
+      get().add(at::RecordFunction::currentThreadId(), thread.site_ring_);
     }
     const StackId stack = current_stack();
     // View nodes made since the last kernel take the same line.
     for (std::uint64_t sequence = from; sequence < next; ++sequence)
-      thread.site_ring->put(sequence, stack);
+      thread.site_ring_->put(sequence, stack);
   }
-  thread.last_sequence = next;
+  thread.last_sequence_ = next;
 }
 
-StackId site_of(const Node& node) { return rings().site_of(node); }
+void remember_new_nodes() { SiteRings::remember_new_nodes(); }
+
+StackId site_of(const Node& node) { return SiteRings::get().site_of(node); }
 
 NodeInfo current_node() {
   NodeInfo info;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/program/moments.h"
 #include "adapters/torch/program/nodes.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
@@ -36,7 +37,7 @@ bool is_bad(const at::Tensor& tensor) {
   if (__builtin_expect(has_parts(impl), 0)) {
     const Busy busy;
     const at::Tensor values = values_of(tensor);
-    return !values.is_same(tensor) && is_bad(values);
+    if (!values.is_same(tensor)) return is_bad(values);
   }
   return sight_of(impl) == Sight::kWatched && !is_finite(impl);
 }
@@ -124,7 +125,10 @@ bool Sentinel::any_buffer_turned_bad() {
     }
     ++entry;
     const auto version = strong->is_inference() ? 0 : strong->version_counter().current_version();
-    if (version == buffer.version && strong->numel() > kSmall) continue;
+    const StorageId storage = storage_id(*strong);
+    if (version == buffer.version && storage == buffer.storage && strong->numel() > kSmall)
+      continue;
+    buffer.storage = storage;
     const at::Tensor tensor(std::move(strong));
     if (tensor.requires_grad()) continue;  // a parameter: its optimizer's affair
     buffer.version = version;
@@ -137,7 +141,7 @@ bool Sentinel::any_buffer_turned_bad() {
 
 Unsettled Sentinel::unsettled(const Written& written) {
   Unsettled found = unsettled_;
-  for (const at::Tensor& leaf : Watcher::get().world.live_leaves())
+  for (const at::Tensor& leaf : Watcher::get().world().live_leaves())
     found.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
   for (const WeakTensor& leaf : leaves_) {
     if (auto strong = leaf.lock()) found.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
@@ -172,6 +176,7 @@ Alarm Sentinel::look_at_backward_begin(const std::vector<at::Tensor>& roots) {
   ++counts_.moments;
   if (const auto loss = number_in_root(roots)) write_loss(*loss);
   for (const at::Tensor& root : roots) {
+    count_hidden(below_transforms(root));
     if (is_bad(below_transforms(root))) loss_since_step_ = unsettled_.loss = true;
   }
   if (!steps_by_hand()) return {};
@@ -194,6 +199,7 @@ Alarm Sentinel::look_at_step_begin(const std::vector<at::Tensor>& parameters, bo
   step_skipped_ = skipped;
   if (skipped) return {};
   for (const at::Tensor& parameter : parameters) {
+    count_hidden(parameter.grad());
     if (is_bad(parameter.grad())) return "a gradient";
   }
   if (bad_loss) return "the loss";
@@ -226,7 +232,7 @@ void Sentinel::buffer_made(const at::Tensor& buffer) {
       buffer.unsafeGetTensorImpl(),
       Buffer{WeakTensor(buffer.getIntrusivePtr()),
              buffer.is_inference() ? 0 : static_cast<std::uint32_t>(buffer._version()),
-             is_bad(buffer)});
+             storage_id(*buffer.unsafeGetTensorImpl()), is_bad(buffer)});
 }
 
 void Sentinel::let_go_of(const at::Tensor& tensor) {
@@ -238,7 +244,7 @@ void Sentinel::let_go_of(const at::Tensor& tensor) {
 }
 
 void Sentinel::report_unseen_steps() const {
-  Watcher::get().judge.take_over({counts_.backwards, counts_.steps, counts_.healthy});
+  Watcher::get().judge().take_over({counts_.backwards, counts_.steps, counts_.healthy});
 }
 
 void Sentinel::begin_replay(std::int64_t last_moment) {

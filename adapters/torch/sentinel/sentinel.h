@@ -130,6 +130,7 @@ class Sentinel {
   struct Buffer {
     WeakTensor tensor;
     std::uint32_t version = 0;
+    StorageId storage = {};
     bool was_bad = false;  // a mask, or what nobody has written since
   };
   struct Shared;

@@ -10,9 +10,9 @@
 namespace nanscope::torch_adapter {
 
 void fork_begins() {
-  if (this_thread().busy) return;
+  if (this_thread().is_busy()) return;
   const WithoutGil without_gil;
-  begin_fork(Watcher::get().judge.pause());
+  begin_fork(Watcher::get().judge().pause());
 }
 
 void fork_ended() { end_fork(); }
@@ -25,9 +25,9 @@ bool fork_ended_in_child(const std::string& capture_path, const std::string& new
   }
   session_forked(capture_path, news, pid);
   Threads::get().begin_anew();
-  Watcher::get().stopping.begin_anew();
+  Watcher::get().stopping().begin_anew();
   end_fork();
-  Watcher::get().judge.forked();
+  Watcher::get().judge().forked();
   return true;
 }
 

@@ -28,11 +28,13 @@ class Teller {
   [[nodiscard]] PyObject* describe() const noexcept { return describe_; }
   [[nodiscard]] PyObject* name() const noexcept { return name_; }
   // Values that no watched op made may have been computed before the watch began.
-  bool began_late = false;
+  void began_late(bool late) noexcept { began_late_ = late; }
+  [[nodiscard]] bool began_late() const noexcept { return began_late_; }
 
  private:
   PyObject* describe_ = nullptr;
   PyObject* name_ = nullptr;
+  bool began_late_ = false;
 };
 Teller& teller() {
   static auto& one = *new Teller;
@@ -78,7 +80,7 @@ nb::object ask_python(PyObject* function, const nb::tuple& given) {
   try {
     return nb::borrow(function)(*given);
   } catch (nb::python_error& error) {
-    keep_interrupt(error.value().inc_ref().ptr());
+    Stopping::keep_interrupt(error.value().inc_ref().ptr());
   }
   return nb::borrow(function)(*given);
 }
@@ -130,7 +132,7 @@ Finding begin_finding(const EventView& event) {
   }
   Origin& origin = finding.origin;
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
-  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || teller().began_late))
+  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || teller().began_late()))
     origin.kind = OriginKind::kUnwatched;
   origin.was_finite = event.origin_kind == OriginKind::kUnwatched;
   origin.phase = origin.kind == OriginKind::kUnwatched ? event.place.phase : event.phase();
@@ -167,9 +169,9 @@ Finding begin_finding(const EventView& event) {
 // How the training went until here.
 void tell_history(Finding& finding) {
   const Watcher& watcher = Watcher::get();
-  finding.history = watcher.history.so_far(watcher.judge.current_step());
+  finding.history = watcher.history().so_far(watcher.judge().current_step());
   if (finding.origin.phase != Phase::kBackward) return;
-  for (const double largest : watcher.history.gradients_now())
+  for (const double largest : watcher.history().gradients_now())
     finding.magnitudes.push_back({"", largest, true});
 }
 
@@ -199,7 +201,7 @@ Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {
 
 void configure_story(PyObject* describe, PyObject* name) { teller().configure(describe, name); }
 
-void made_before_the_watch(bool may) noexcept { teller().began_late = may; }
+void made_before_the_watch(bool may) noexcept { teller().began_late(may); }
 
 Finding tell_story(const Verdict& verdict) {
   const nb::gil_scoped_acquire gil;
@@ -249,7 +251,7 @@ Finding tell_warning(Forewarning warning, const std::string& op, StackId stack, 
   finding.level = Level::kWarning;
   finding.origin.op = op;
   finding.origin.value = {warning.value, 0, false};
-  finding.origin.step = Watcher::get().judge.current_step();
+  finding.origin.step = Watcher::get().judge().current_step();
   if (stack != 0) {
     Described described = ask(stack, "", "", {});
     finding.origin.site = std::move(described.site);

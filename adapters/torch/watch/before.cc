@@ -1,5 +1,6 @@
 #include "adapters/torch/watch/before.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -36,6 +37,7 @@ void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument
   if (size > (scattered ? kMostScattered : most)) return;
   before.copy.argument = argument;
   before.copy.item = item;
+  before.copy.same = 0;
   const auto* data = static_cast<const std::byte*>(data_of(impl));
   before.copy.bytes.assign(data, data + size);
   before.copy.view.take(tensor);
@@ -43,12 +45,37 @@ void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument
   before.kept = &before.copy;
 }
 
-Before* take_spare() {
-  auto& spare = this_thread().spare_before;
-  return spare != nullptr ? spare.release() : new Before;
+// Operands in memory that the op writes; of the written ones themselves only those it also reads.
+std::uint64_t overwritten_arguments(const Wrapper& wrapper, const Call& call) {
+  c10::SmallVector<const c10::StorageImpl*, 4> targets;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper.arguments[argument].written)
+      targets.push_back(storage_of(*tensor.unsafeGetTensorImpl()));
+  });
+  std::uint64_t overwritten = 0;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper.arguments[argument].written || argument >= 64) return;
+    const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
+    if (storage != nullptr && std::find(targets.begin(), targets.end(), storage) != targets.end())
+      overwritten |= std::uint64_t{1} << argument;
+  });
+  return overwritten;
+}
+
+// Marks the operands that are the very tensor that was copied: x * x into x.
+void note_same(const Wrapper& wrapper, const Call& call, const at::Tensor& copied, Before& before) {
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
+    if (argument < 64 && item < 0 && is_same_memory(tensor, copied))
+      before.copy.same |= std::uint64_t{1} << argument;
+  });
 }
 
 }  // namespace
+
+Before* Before::take_spare() {
+  auto& spare = this_thread().spare_before_;
+  return spare != nullptr ? spare.release() : new Before;
+}
 
 const Before::Bad* Before::find(std::size_t argument, int item) const {
   for (const Bad& entry : bad) {
@@ -57,46 +84,60 @@ const Before::Bad* Before::find(std::size_t argument, int item) const {
   return nullptr;
 }
 
-void GiveBack::operator()(Before* before) const noexcept {
+const Before::Kept* Before::kept_of(std::size_t argument, int item) const {
+  if (kept == nullptr) return nullptr;
+  const bool copied = kept->argument == argument && kept->item == item;
+  return copied || (item < 0 && has_bit(kept->same, argument)) ? kept : nullptr;
+}
+
+void Before::give_back(Before* before) noexcept {
   before->bad.clear();
   before->kept = nullptr;
+  before->overwritten = 0;
   if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
-  this_thread().spare_before = {before, [](Before* spare) { delete spare; }};
+  this_thread().spare_before_ = {before, [](Before* spare) { delete spare; }};
 }
 
 KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
+  const std::uint64_t overwritten = overwritten_arguments(wrapper, call);
+  if (overwritten == 0 && !wrapper.in_place && !wrapper.destroys) return nullptr;
   Watcher& watcher = Watcher::get();
   KeptBefore before;
   auto made = [&]() -> Before& {
-    if (before == nullptr) before.reset(take_spare());
+    if (before == nullptr) before.reset(Before::take_spare());
     return *before;
   };
   const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);
-  const bool nothing_known = watcher.ledger.empty();
+  const bool nothing_known = watcher.ledger().empty();
+  if (overwritten != 0) made().overwritten = overwritten;
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
     const ArgumentInfo& info = wrapper.arguments[argument];
-    const bool target = info.written || info.hidden_write;
+    const bool shared = Before::has_bit(overwritten, argument);
+    const bool target = info.written || info.hidden_write || shared;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     // The usual case first: nothing is bad, and what is about to be written was written by an op.
-    if (nothing_known && (!target || (!copies && watcher.storages.is_made(storage_of(impl)))))
+    if (nothing_known &&
+        (!target || (!copies && !shared && watcher.storages().is_made(storage_of(impl)))))
       return;
+    if (info.written && !info.read) return;  // holds nothing that goes in
     if (sight_of(impl) != Sight::kWatched) return;
-    if (copies && info.written && (before == nullptr || before->kept == nullptr)) {
+    if (((copies && info.written) || shared) && (before == nullptr || before->kept == nullptr)) {
       keep(wrapper, tensor, argument, item, made());
+      if (overwritten != 0) note_same(wrapper, call, tensor, made());
     }
-    const bool known = watcher.ledger.knows(storage_id(impl));
-    const bool imported = target && !watcher.storages.is_made(storage_of(impl));
+    const bool known = watcher.ledger().knows(storage_id(impl));
+    const bool imported = target && !watcher.storages().is_made(storage_of(impl));
     if (!known && (!imported || wrapper.partial_write)) return;
     if (is_finite(impl)) return;
     Before::Bad bad{argument, item, state_of(tensor), {}, kind_map_of(OwnedView(tensor).view()),
                     {}};
     {
       const WithoutGil without_gil;
-      bad.known = watcher.judge.events_of(bad.state);
+      bad.known = watcher.judge().events_of(bad.state);
     }
-    if (bad.known.empty()) bad.allocation = watcher.storages.allocation_of(tensor);
+    if (bad.known.empty()) bad.allocation = watcher.storages().allocation_of(tensor);
     // Of 0 * inf in place only this copy can tell.
-    if (info.written && (before == nullptr || before->kept == nullptr))
+    if (target && (before == nullptr || before->kept == nullptr))
       keep(wrapper, tensor, argument, item, made());
     made().bad.push_back(std::move(bad));
   });

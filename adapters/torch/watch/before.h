@@ -1,4 +1,9 @@
-// What is kept of an op's inputs before an in-place op destroys them.
+// What is kept of an op's inputs before the op destroys them.
+//
+// Note [Overwritten operands]
+// An in-place op destroys the operand that it also writes. So does any op one of whose operands
+// lies in the memory that it writes: torch.log(x, out=x), x.div_(x), x.add_(x[0]). Nothing that is
+// read of such an operand after the call is what went in.
 #pragma once
 
 #include <memory>
@@ -20,24 +25,37 @@ struct Before {
     KindMap kinds;
     std::optional<OpRecord::Read::Allocation> allocation;
   };
-  // The operand that is about to be overwritten, copied.
+  // The operand that is about to be overwritten, copied; others may be the same tensor.
   struct Kept {
     std::size_t argument = 0;
     int item = -1;
+    std::uint64_t same = 0;  // arguments that are the same memory, by bit
     std::vector<std::byte> bytes;
     OwnedView view;  // over the bytes
   };
 
   std::vector<Bad> bad;
   Kept copy;
-  const Kept* kept = nullptr;  // `copy`, if there is one
+  const Kept* kept = nullptr;     // `copy`, if there is one
+  std::uint64_t overwritten = 0;  // operands in memory that the op writes, by bit
 
   [[nodiscard]] const Bad* find(std::size_t argument, int item) const;
+  // The copy, if it is one of this operand.
+  [[nodiscard]] const Kept* kept_of(std::size_t argument, int item) const;
+  [[nodiscard]] bool overwrites(std::size_t argument) const {
+    return has_bit(overwritten, argument);
+  }
+  static bool has_bit(std::uint64_t bits, std::size_t argument) {
+    return argument < 64 && (bits >> argument & 1) != 0;
+  }
+
+  // Each thread keeps one for the next call: nothing is allocated once it has grown.
+  static Before* take_spare();
+  static void give_back(Before* before) noexcept;
 };
 
-// Each thread keeps one for the next call: nothing is allocated once it has grown.
 struct GiveBack {
-  void operator()(Before* before) const noexcept;
+  void operator()(Before* before) const noexcept { Before::give_back(before); }
 };
 using KeptBefore = std::unique_ptr<Before, GiveBack>;
 

@@ -11,6 +11,7 @@
 
 #include "adapters/torch/hit/hit.h"
 #include "adapters/torch/interpose/arguments.h"
+#include "adapters/torch/interpose/install.h"
 #include "adapters/torch/ops/ceiling_rule.h"
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/program/nodes.h"
@@ -85,8 +86,8 @@ bool fits(const Wrapper& wrapper, const Call& call, c10::ScalarType type) {
 bool is_known_finite(const c10::TensorImpl& impl) {
   const Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  return storage != nullptr && watcher.storages.is_made(storage) && !is_foreign(impl) &&
-         !watcher.ledger.knows(storage_id(impl));
+  return storage != nullptr && watcher.storages().is_made(storage) &&
+         !watcher.ledger().knows(storage_id(impl));
 }
 
 bool takes_only_finite(const Wrapper& wrapper, const Call& call) {
@@ -142,11 +143,11 @@ Extent scanned(const c10::TensorImpl& output, Look& look) {
 }
 
 // One element that is not finite makes a whole row of a softmax NaN: the sum under it is.
-Extent scanned_by_row(const Call& call, const at::Tensor& output, Counters& counters, Look& look) {
+Extent scanned_by_row(const Call& call, const at::Tensor& output, ThreadWatch& thread, Look& look) {
   OwnedView view(output);
   auto dim = by_value<std::int64_t>(call.arguments[1]);
   if (dim < 0) dim += output.dim();
-  counters.bytes += output.numel() / output.size(dim) * output.itemsize();
+  thread.count_bytes(output.numel() / output.size(dim) * output.itemsize());
   view.sizes[dim] = 1;
   look.bad |= !all_finite(view.view());
   return {look.bad ? kNoCeiling : 0, Sign::kNotNegative};
@@ -154,13 +155,13 @@ Extent scanned_by_row(const Call& call, const at::Tensor& output, Counters& coun
 
 // What is known of a result: proved, or found by a scan, or nothing where rule V holds.
 Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tensor& result,
-                        int number, Counters& counters, Look& look) {
+                        int number, ThreadWatch& thread, Look& look) {
   const c10::TensorImpl& output = *result.unsafeGetTensorImpl();
   const std::size_t bytes = output.numel() * output.itemsize();
   const bool passed = passes(wrapper, call, output);
-  if (bytes <= kSmall && __builtin_expect(!Watcher::get().proofs.checked, 1)) {
+  if (bytes <= kSmall && __builtin_expect(!Watcher::get().proofs().are_checked(), 1)) {
     if (!passed) {
-      counters.bytes += bytes;
+      thread.count_bytes(bytes);
       return scanned(output, look);
     }
     const int found = ceiling_of(output);
@@ -175,87 +176,84 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
       look.passed_over = true;
       look.suspect = true;  // declared: what is made of it is looked at there
     } else if (wrapper.rows_alike && call.arguments != nullptr && output.dim() > 0) {
-      extent = scanned_by_row(call, result, counters, look);
+      extent = scanned_by_row(call, result, thread, look);
     } else {
-      counters.bytes += bytes;
+      thread.count_bytes(bytes);
       extent = scanned(output, look);
     }
   }
   if (wrapper.sign_rule != nullptr && !c10::isComplexType(type))
     extent.sign = proved_sign(wrapper, call);
-  Proofs& proofs = Watcher::get().proofs;
-  if (__builtin_expect(proofs.checked, 0)) proofs.check(wrapper, result, extent);
+  Proofs& proofs = Watcher::get().proofs();
+  if (__builtin_expect(proofs.are_checked(), 0)) proofs.check(wrapper, result, extent);
   return extent;
 }
 
-bool takes(const Wrapper& wrapper, const Call& call, const c10::StorageImpl* storage) {
-  bool found = false;
-  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t, int) {
-    found |= storage_of(*input.unsafeGetTensorImpl()) == storage;
-  });
-  return found;
-}
-
-void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
-                      Extent extent) {
+void remember_written(const Wrapper& wrapper, const c10::TensorImpl& impl, Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  // Else the one that was lent is gone, and this is another in its place.
-  if (__builtin_expect(watcher.storages.is_lent(storage), 0) && takes(wrapper, call, storage))
-    return;
-  if (wrapper.partial_write && !watcher.storages.is_made(storage)) return;
+  if (is_foreign(impl)) return;
+  if (wrapper.partial_write && !watcher.storages().is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   if (wrapper.partial_write || !fills_its_storage(impl)) {
-    const Extent before = watcher.storages.extent_of(storage, type);
+    const Extent before = watcher.storages().extent_of(storage, type);
     extent.ceiling = std::max(extent.ceiling, before.ceiling);
     if (extent.sign != before.sign) extent.sign = Sign::kAny;
   }
-  watcher.storages.mark_made(storage, type, extent);
+  if (__builtin_expect(is_negated(impl), 0)) extent.sign = Sign::kAny;
+  watcher.storages().mark_made(storage, type, extent);
 }
 
 // Written by an op that does not show how large the numbers are.
 void forget_ceiling(const c10::TensorImpl& impl) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  if (storage != nullptr && watcher.storages.is_made(storage))
-    watcher.storages.mark_made(storage, at::kFloat, {});
+  if (storage != nullptr && watcher.storages().is_made(storage))
+    watcher.storages().mark_made(storage, at::kFloat, {});
 }
 
 void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& output, int number,
-                    Counters& counters, Look& look) {
+                    ThreadWatch& thread, Look& look) {
   Watcher& watcher = Watcher::get();
   const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
   const Sight sight = sight_of(impl);
   if (sight != Sight::kWatched) {
     if (sight != Sight::kNothing && sight != Sight::kWrapped)
-      ++counters.unseen[static_cast<int>(sight)];
+      thread.count_unseen(static_cast<std::size_t>(sight));
     // Integers may be the bits of floats: read as such, they are looked at like data.
     if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0) {
-      watcher.storages.unmark_made(storage_of(impl));
+      watcher.storages().unmark_made(storage_of(impl));
     } else {
       forget_ceiling(impl);
     }
     return;
   }
   if (wrapper.rule == ScanRule::kBorrows) {
-    watcher.storages.others_may_write(output);
+    watcher.storages().others_may_write(output);
     return;
   }
   if (wrapper.rule == ScanRule::kAllocates) {
-    watcher.storages.unmark_made(storage_of(impl));
+    watcher.storages().unmark_made(storage_of(impl));
     if (output.is_floating_point())
-      watcher.storages.note_allocation(&wrapper.info, output, current_place());
+      watcher.storages().note_allocation(&wrapper.info, output, current_place());
     return;
   }
-  if (!watcher.ledger.empty()) look.suspect |= watcher.ledger.knows(storage_id(impl));
+  if (!watcher.ledger().empty()) look.suspect |= watcher.ledger().knows(storage_id(impl));
   if (wrapper.rule == ScanRule::kLifts) {
     // NumPy's own memory is no constant of the program: it is imported when it is read.
-    watcher.storages.unmark_made(storage_of(impl));
+    watcher.storages().unmark_made(storage_of(impl));
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  remember_written(wrapper, call, impl,
-                   extent_of_result(wrapper, call, output, number, counters, look));
+  remember_written(wrapper, impl, extent_of_result(wrapper, call, output, number, thread, look));
+}
+
+// Statistics that a layer keeps are small: a look, whether they were written in this call or not.
+void look_at_hidden_write(const Wrapper& wrapper, const c10::TensorImpl& impl, ThreadWatch& thread,
+                          Look& look) {
+  if (sight_of(impl) != Sight::kWatched) return;
+  thread.count_bytes(impl.numel() * impl.itemsize());
+  remember_written(wrapper, impl, scanned(impl, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
@@ -266,20 +264,20 @@ bool hides_inputs(const Wrapper& wrapper) {
 
 void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t results, Look& look) {
   Watcher& watcher = Watcher::get();
-  const bool ledger_empty = watcher.ledger.empty();
+  const bool ledger_empty = watcher.ledger().empty();
   const bool hides = hides_inputs(wrapper);
   if (ledger_empty && !hides) return;
   each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t argument, int) {
     const c10::TensorImpl& impl = *input.unsafeGetTensorImpl();
     const c10::StorageImpl* storage = storage_of(impl);
     if (storage == nullptr) return;
-    if (!ledger_empty && watcher.ledger.knows({reinterpret_cast<std::uint64_t>(storage)})) {
+    if (!ledger_empty && watcher.ledger().knows({reinterpret_cast<std::uint64_t>(storage)})) {
       look.suspect = true;
       return;
     }
     // What no watched op wrote came from outside. A few rows taken from a large data set are
     // looked at in the result: the cost of a look is never above that of the op.
-    if (!hides || !wrapper.arguments[argument].read || watcher.storages.is_made(storage)) return;
+    if (!hides || !wrapper.arguments[argument].read || watcher.storages().is_made(storage)) return;
     if (wrapper.partial_write && wrapper.arguments[argument].written) return;
     if (sight_of(impl) != Sight::kWatched) return;
     if (impl.numel() > 4 * results && wrapper.shape != ResultShape::kNone) {
@@ -295,30 +293,49 @@ void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t resul
 void call_begins(Call& call) {
   const Timed timed(Part::kBegin);
   Wrapper& wrapper = wrapper_of(call);
-  call.inner = is_inner(call) || this_thread().busy;
-  if (call.inner || !(wrapper.in_place || wrapper.destroys)) return;
+  call.inner = is_inner(call) || this_thread().is_busy();
+  if (call.inner) return;
+  if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {
+    const Busy busy;
+    sweep(Watcher::get().new_ops());
+  }
+  if (!wrapper.writes) return;
   try {
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {
-    Watcher::get().disarming.disarm(wrapper.info.name, error.what());
+    Watcher::get().disarming().disarm(wrapper.info.name, error.what());
   }
 }
 
 namespace {
 
+// A library may keep what it was given and what it gave, and write it at any time.
+void given_to_others(const Wrapper& wrapper, const Call& call, void* result) {
+  WrittenStorages& storages = Watcher::get().storages();
+  each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t, int) {
+    if (wrapper.collective) {
+      storages.others_may_write(argument);  // until it has ended
+    } else if (argument.has_storage()) {
+      storages.lend(argument.storage());
+    }
+  });
+  if (wrapper.collective) return;
+  each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
+    if (output.has_storage()) storages.lend(output.storage());
+  });
+}
+
 void look_at_results(Call& call, void* result, const Before* before) {
   Wrapper& wrapper = wrapper_of(call);
-  Counters& counters = this_thread().counters;
-  ++counters.ops;
+  ThreadWatch& thread = this_thread();
+  thread.count_op();
   {
     const Timed<2> timed(Part::kNodes);
     remember_new_nodes();
   }
 
   if (__builtin_expect(wrapper.transparent, 0)) {
-    each_tensor(wrapper, call, [](const at::Tensor& argument, std::size_t, int) {
-      Watcher::get().storages.others_may_write(argument);
-    });
+    given_to_others(wrapper, call, result);
     if (wrapper.collective) return;
   }
   Look look;
@@ -327,14 +344,12 @@ void look_at_results(Call& call, void* result, const Before* before) {
     const Timed<2> timed(Part::kOutputs);
     const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
     if (impl.key_set().has(c10::DispatchKey::CPU)) numel += impl.numel();
-    look_at_output(wrapper, call, output, number, counters, look);
+    look_at_output(wrapper, call, output, number, thread, look);
   });
   if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
-  if (__builtin_expect(wrapper.hidden_writes, 0)) {
-    each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t number, int) {
-      if (wrapper.arguments[number].hidden_write) forget_ceiling(*argument.unsafeGetTensorImpl());
-    });
-  }
+  each_hidden_write(wrapper, call, [&](const at::Tensor& target) {
+    look_at_hidden_write(wrapper, *target.unsafeGetTensorImpl(), thread, look);
+  });
   if (!look.bad && wrapper.rule != ScanRule::kLifts) {
     const Timed<2> timed(Part::kInputs);
     look_at_inputs(wrapper, call, numel, look);
@@ -347,7 +362,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   }
   if (wrapper.has_scalars && is_left_out(wrapper) && !look.bad)
     look.suspect |= has_nonfinite_number(wrapper, call);
-  look.suspect |= wrapper.info.traits.zeroes && Watcher::get().judge.awaits_gradients();
+  look.suspect |= wrapper.info.traits.zeroes && Watcher::get().judge().awaits_gradients();
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
                        0)) {
     const Timed<2> timed(Part::kHit);
@@ -369,10 +384,10 @@ void call_returned(Call& call, void* result) {
   try {
     look_at_results(call, result, before.get());
   } catch (const std::exception& error) {
-    Watcher::get().disarming.disarm(wrapper_of(call).info.name, error.what());
+    Watcher::get().disarming().disarm(wrapper_of(call).info.name, error.what());
   }
   // Outside: an exception of the program's own making passes through.
-  if (__builtin_expect(this_thread().stop_wanted, 0)) stop(wrapper_of(call), call, result);
+  if (__builtin_expect(this_thread().stop_wanted(), 0)) stop(wrapper_of(call), call, result);
 }
 
 void call_unwound(Call& call) noexcept {

@@ -8,7 +8,7 @@ namespace nanscope::torch_adapter {
 
 Place current_place() {
   Place place;
-  place.step = Watcher::get().judge.current_step();
+  place.step = Watcher::get().judge().current_step();
   const StackId here = current_stack();
   const StackInfo info = info_of(here);
   const NodeInfo node = current_node();

@@ -56,15 +56,15 @@ void Stopping::throw_exception_for(PyObject* finding) {
 
 void Stopping::stop_if_wanted() {
   ThreadWatch& thread = this_thread();
-  if (__builtin_expect(!thread.stop_wanted, 1)) return;
+  if (__builtin_expect(!thread.stop_wanted_, 1)) return;
   const WithGil gil;
-  if (thread.interrupt != nullptr) {
-    thread.stop_wanted = thread.stop_for != kNoFinding;  // caught, it is stopped at its next op
-    throw_python(static_cast<PyObject*>(std::exchange(thread.interrupt, nullptr)));
+  if (thread.interrupt_ != nullptr) {
+    thread.stop_wanted_ = thread.stop_for_ != kNoFinding;  // caught, it is stopped at its next op
+    throw_python(static_cast<PyObject*>(std::exchange(thread.interrupt_, nullptr)));
   }
-  thread.stop_wanted = false;
+  thread.forget_stop();
   ++thrown_;
-  throw_exception_for(PyLong_FromSize_t(thread.stop_for));
+  throw_exception_for(PyLong_FromSize_t(thread.stop_for_));
   --thrown_;  // it runs on
 }
 
@@ -81,17 +81,15 @@ void Stopping::raise(PyObject* exception) {
 }
 
 void Stopping::begin_anew() noexcept {
-  this_thread().stop_wanted = false;
+  this_thread().forget_stop();
   thrown_ = 0;
 }
 
-void keep_interrupt(PyObject* exception) noexcept {
+void Stopping::keep_interrupt(PyObject* exception) noexcept {
   ThreadWatch& thread = this_thread();
-  Py_XDECREF(static_cast<PyObject*>(thread.interrupt));  // the last word counts, as in Python
-  thread.interrupt = exception;
-  if (thread.stop_wanted) return;
-  thread.stop_wanted = true;
-  thread.stop_for = kNoFinding;
+  Py_XDECREF(static_cast<PyObject*>(thread.interrupt_));  // the last word counts, as in Python
+  thread.interrupt_ = exception;
+  if (!thread.stop_wanted()) thread.want_stop(kNoFinding);
 }
 
 }  // namespace nanscope::torch_adapter

@@ -1,6 +1,6 @@
 // Stopping the program: on the thread that did harm, by an exception that Python chooses.
 //
-// A verdict only asks for the stop (ThreadWatch::stop_wanted): it is reached under the judge's
+// A verdict only asks for the stop (ThreadWatch::want_stop): it is reached under the judge's
 // lock, in the middle of an op. The thread throws when it is back at a place where it may.
 #pragma once
 
@@ -25,6 +25,10 @@ class Stopping {
   // Raises this exception, as a stop.
   [[noreturn]] void raise(_object* exception);
 
+  // Ctrl-C, or what a signal handler of the program raised, while Python code of ours ran on this
+  // thread: it is the program's, and `stop_if_wanted` throws it there. Takes the reference.
+  static void keep_interrupt(_object* exception) noexcept;
+
   // How often the program was stopped: it may catch it.
   [[nodiscard]] int count() const noexcept { return thrown_; }
   // In the child of a fork.
@@ -37,9 +41,5 @@ class Stopping {
   std::int64_t most_steps_ = 0;
   std::atomic<int> thrown_{0};
 };
-
-// Ctrl-C, or what a signal handler of the program raised, while Python code of ours ran on this
-// thread: it is the program's, and `stop_if_wanted` throws it there. Takes the reference.
-void keep_interrupt(_object* exception) noexcept;
 
 }  // namespace nanscope::torch_adapter

@@ -44,7 +44,7 @@ void Threads::end(ThreadWatch* thread) {
   current_thread = nullptr;
   {
     const std::lock_guard guard(lock_);
-    add(of_ended_, thread->counters);
+    add(of_ended_, thread->counters());
     std::erase(threads_, thread);
   }
   delete thread;
@@ -53,14 +53,14 @@ void Threads::end(ThreadWatch* thread) {
 Counters Threads::counters() const {
   const std::lock_guard guard(lock_);
   Counters sum = of_ended_;
-  for (const ThreadWatch* thread : threads_) add(sum, thread->counters);
+  for (const ThreadWatch* thread : threads_) add(sum, thread->counters());
   return sum;
 }
 
 void Threads::begin_anew() {
   threads_ = {&this_thread()};
   of_ended_ = {};
-  this_thread().counters = {};
+  this_thread().forget_counts();
 }
 
 }  // namespace nanscope::torch_adapter

@@ -16,7 +16,8 @@ namespace nanscope::torch_adapter {
 struct Counters {
   std::uint64_t ops = 0;
   std::uint64_t bytes = 0;
-  // By Sight: results that held floating-point numbers and could not be looked into.
+  // By Sight: results that held floating-point numbers and could not be looked into; of wrapped
+  // ones only losses, gradients, parameters and buffers.
   std::uint64_t unseen[7] = {};
 };
 
@@ -24,19 +25,44 @@ struct Before;
 struct SiteRing;
 
 // Belongs to its thread; the others read its counters.
-struct ThreadWatch {
-  Counters counters;
-  bool busy = false;
-  bool stop_wanted = false;   // a verdict was reached on this thread, and the program is to stop
-  std::size_t stop_for = 0;   // the number of the finding
-  void* interrupt = nullptr;  // see keep_interrupt
+class ThreadWatch {
+ public:
+  void count_op() noexcept { ++counters_.ops; }
+  void count_bytes(std::uint64_t bytes) noexcept { counters_.bytes += bytes; }
+  void count_unseen(std::size_t sight) noexcept { ++counters_.unseen[sight]; }
+  void forget_counts() noexcept { counters_ = {}; }
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  // Its ops are our own; see Busy.
+  [[nodiscard]] bool is_busy() const noexcept { return busy_; }
 
-  // What others keep for each thread; only they touch it.
-  std::vector<at::Tensor> at_hand;                                            // at_hand.cc
-  std::unique_ptr<Before, void (*)(Before*)> spare_before{nullptr, nullptr};  // before.cc
-  void* known_stacks = nullptr;                                               // frames.cc
-  std::uint64_t last_sequence = ~std::uint64_t{0};                            // nodes.cc
-  std::shared_ptr<SiteRing> site_ring;                                        // nodes.cc
+  // A verdict was reached on this thread, and the program is to stop for this finding.
+  void want_stop(std::size_t finding) noexcept {
+    stop_wanted_ = true;
+    stop_for_ = finding;
+  }
+  [[nodiscard]] bool stop_wanted() const noexcept { return stop_wanted_; }
+  void forget_stop() noexcept { stop_wanted_ = false; }
+
+ private:
+  friend class Busy;
+  Counters counters_;
+  bool busy_ = false;
+  bool stop_wanted_ = false;
+
+  friend class Stopping;
+  std::size_t stop_for_ = 0;   // the number of the finding
+  void* interrupt_ = nullptr;  // see Stopping::keep_interrupt
+
+  // What others keep for each thread; nobody else gets at it.
+  friend class AtHand;
+  std::vector<at::Tensor> at_hand_;
+  friend struct Before;
+  std::unique_ptr<Before, void (*)(Before*)> spare_before_{nullptr, nullptr};
+  friend class Stacks;
+  void* known_stacks_ = nullptr;
+  friend class SiteRings;
+  std::uint64_t last_sequence_ = ~std::uint64_t{0};
+  std::shared_ptr<SiteRing> site_ring_;
 };
 extern __thread ThreadWatch* current_thread __attribute__((tls_model("initial-exec")));
 ThreadWatch& begin_thread();
@@ -47,8 +73,8 @@ inline ThreadWatch& this_thread() {
 // While one lives, ops of this thread are not watched: they are our own.
 class Busy {
  public:
-  Busy() : before_(this_thread().busy) { this_thread().busy = true; }
-  ~Busy() { this_thread().busy = before_; }
+  Busy() : before_(this_thread().busy_) { this_thread().busy_ = true; }
+  ~Busy() { this_thread().busy_ = before_; }
   Busy(const Busy&) = delete;
 
  private:

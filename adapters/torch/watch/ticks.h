@@ -25,10 +25,28 @@ enum class Part : std::uint8_t {
 inline constexpr std::size_t kParts = 9;
 
 // Of all threads together; for one thread at a time.
-struct Ticks {
-  int level = 0;  // 0, 1 or 2
-  std::array<std::uint64_t, kParts> spent{};
-  std::array<std::uint64_t, kParts> times{};
+class Ticks {
+ public:
+  using ByPart = std::array<std::uint64_t, kParts>;
+
+  // Counts from nothing, at level 0, 1 or 2.
+  void begin(int level) noexcept { *this = Ticks(level); }
+  [[nodiscard]] bool counts(int level) const noexcept { return level_ >= level; }
+  void add(Part part, std::uint64_t ticks) noexcept {
+    spent_[static_cast<std::size_t>(part)] += ticks;
+    ++times_[static_cast<std::size_t>(part)];
+  }
+  [[nodiscard]] const ByPart& spent() const noexcept { return spent_; }
+  [[nodiscard]] const ByPart& times() const noexcept { return times_; }
+
+  Ticks() = default;
+
+ private:
+  explicit Ticks(int level) noexcept : level_(level) {}
+
+  int level_ = 0;
+  ByPart spent_{};
+  ByPart times_{};
 };
 extern Ticks ticks;
 
@@ -36,13 +54,10 @@ template <int kLevel = 1>
 class Timed {
  public:
   explicit Timed(Part part) noexcept : part_(part) {
-    if (__builtin_expect(ticks.level >= kLevel, 0)) begin_ = __rdtsc();
+    if (__builtin_expect(ticks.counts(kLevel), 0)) begin_ = __rdtsc();
   }
   ~Timed() {
-    if (__builtin_expect(begin_ != 0, 0)) {
-      ticks.spent[static_cast<std::size_t>(part_)] += __rdtsc() - begin_;
-      ++ticks.times[static_cast<std::size_t>(part_)];
-    }
+    if (__builtin_expect(begin_ != 0, 0)) ticks.add(part_, __rdtsc() - begin_);
   }
   Timed(const Timed&) = delete;
 

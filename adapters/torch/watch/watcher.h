@@ -1,11 +1,9 @@
 // The watch over this process: the judge with its view of the program, and what is kept between
 // one op and the next. One per process, made when torch is first watched and never destroyed.
 //
-// Each member is a thing of its own that knows nothing of the others; who needs one, includes
-// this header for the way to it.
+// It owns things that know nothing of each other, each with its own invariants and its own way of
+// being shared between threads; who needs one, includes this header for the way to it.
 #pragma once
-
-#include <string>
 
 #include "adapters/torch/interpose/new_ops.h"
 #include "adapters/torch/program/history.h"
@@ -22,19 +20,36 @@ class Watcher {
  public:
   static Watcher& get() noexcept { return *instance_; }
 
-  TorchWorld world;
-  Judge judge{world};
-  const Ledger& ledger = judge.ledger();  // for the lock-free question
-  WrittenStorages storages;
-  History history;
-  Stopping stopping;
-  Disarming disarming;
-  NewOps new_ops;
-  Proofs proofs;
+  // Under its own lock, which is never waited for with the GIL held.
+  [[nodiscard]] Judge& judge() noexcept { return judge_; }
+  [[nodiscard]] const Judge& judge() const noexcept { return judge_; }
+  // The judge's ledger, for the question that takes no lock.
+  [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
+  // Each under a lock of its own; what is asked on every op takes none.
+  [[nodiscard]] TorchWorld& world() noexcept { return world_; }
+  [[nodiscard]] WrittenStorages& storages() noexcept { return storages_; }
+  [[nodiscard]] const WrittenStorages& storages() const noexcept { return storages_; }
+  [[nodiscard]] Disarming& disarming() noexcept { return disarming_; }
+  [[nodiscard]] NewOps& new_ops() noexcept { return new_ops_; }
+  [[nodiscard]] Proofs& proofs() noexcept { return proofs_; }
+  // With the GIL held.
+  [[nodiscard]] History& history() noexcept { return history_; }
+  [[nodiscard]] const History& history() const noexcept { return history_; }
+  [[nodiscard]] Stopping& stopping() noexcept { return stopping_; }
 
  private:
   Watcher() = default;
   static Watcher* const instance_;  // made when the module is loaded
+
+  TorchWorld world_;
+  Judge judge_{world_};
+  const Ledger& ledger_ = judge_.ledger();
+  WrittenStorages storages_;
+  History history_;
+  Stopping stopping_;
+  Disarming disarming_;
+  NewOps new_ops_;
+  Proofs proofs_;
 };
 
 }  // namespace nanscope::torch_adapter

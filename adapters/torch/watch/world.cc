@@ -29,6 +29,7 @@ std::shared_ptr<const EventFacts> TorchWorld::facts_of(const TensorState& state)
 bool TorchWorld::forget(const at::Tensor& tensor) {
   const std::lock_guard guard(lock_);
   gradients_.erase(tensor_id(tensor));
+  buffers_.erase(tensor_id(tensor));
   const auto found = leaves_.find(tensor_id(tensor));
   if (found == leaves_.end()) return false;
   const bool in_optimizer = found->second.in_optimizer;
@@ -62,6 +63,8 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   described.leaf = tensor_id(leaf);
   described.name = named_by_storage(leaf);
   const at::Tensor& grad = leaf.grad();
+  // Before the lock: of a subclass Python is asked.
+  if (grad.defined()) described.state = answers_.state(grad);
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
   const auto [entry, added] = leaves_.try_emplace(described.leaf, leaf_of(leaf));
@@ -70,7 +73,6 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   if (grad.defined()) {
     described.grad = tensor_id(grad);
     described.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
-    described.state = answers_.state(grad);
     keep_small(gradients_, [](const auto& held) { return held.second.expired(); });
     gradients_.insert_or_assign(described.grad, WeakTensor(grad.getIntrusivePtr()));
   }
@@ -94,19 +96,49 @@ TorchWorld::Leaf TorchWorld::leaf_of(const at::Tensor& tensor, bool in_optimizer
           storage_id(*tensor.unsafeGetTensorImpl())};
 }
 
-std::vector<World::Replaced> TorchWorld::replaced_leaves() {
-  std::vector<at::Tensor> alive;  // let go of after the lock
-  std::vector<Replaced> replaced;
-  const std::lock_guard guard(lock_);
-  for (auto& [id, leaf] : leaves_) {
-    auto strong = leaf.tensor.lock();
+namespace {
+
+// Those that lie in another storage than when they were last looked at. Let go of after the lock.
+template <class Map>
+void find_replaced(Map& map, std::vector<at::Tensor>& alive, std::vector<at::Tensor>& replaced) {
+  for (auto& [id, entry] : map) {
+    auto strong = entry.tensor.lock();
     if (!strong) continue;
     const at::Tensor& tensor = alive.emplace_back(std::move(strong));
     const StorageId now = storage_id(*tensor.unsafeGetTensorImpl());
-    if (now == leaf.storage) continue;
-    leaf.storage = now;
-    replaced.push_back({state_of(tensor), named_by_storage(tensor)});
+    if (now == entry.storage) continue;
+    entry.storage = now;
+    replaced.push_back(tensor);
   }
+}
+
+template <class Map>
+std::vector<at::Tensor> living_in(const Map& map) {
+  std::vector<at::Tensor> alive;
+  for (const auto& [id, entry] : map) {
+    if (auto strong = entry.tensor.lock()) alive.emplace_back(std::move(strong));
+  }
+  return alive;
+}
+
+}  // namespace
+
+std::vector<World::Replaced> TorchWorld::replaced_values() {
+  std::vector<at::Tensor> alive;
+  std::vector<at::Tensor> leaves;
+  std::vector<at::Tensor> buffers;
+  {
+    const std::lock_guard guard(lock_);
+    find_replaced(leaves_, alive, leaves);
+    find_replaced(buffers_, alive, buffers);
+  }
+  std::vector<Replaced> replaced;
+  const auto add = [&](const at::Tensor& tensor, Target target) {
+    register_target(tensor, target);
+    replaced.push_back({state_of(tensor), named_by_storage(tensor), target});
+  };
+  for (const at::Tensor& leaf : leaves) add(leaf, Target::kParameter);
+  for (const at::Tensor& buffer : buffers) add(buffer, Target::kBuffer);
   return replaced;
 }
 
@@ -136,11 +168,20 @@ std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {
 }
 
 void TorchWorld::register_target(const at::Tensor& tensor, Target target) {
-  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-  if (storage_of(impl) == nullptr) return;
+  const std::vector<at::Tensor> parts = parts_of(tensor);  // asks Python, so before the lock
   const std::lock_guard guard(lock_);
+  if (target == Target::kBuffer) {
+    keep_small(buffers_, [](const auto& entry) { return entry.second.tensor.expired(); });
+    const StorageId storage = storage_id(*tensor.unsafeGetTensorImpl());
+    buffers_.insert_or_assign(tensor_id(tensor),
+                              Buffer{WeakTensor(tensor.getIntrusivePtr()), storage});
+  }
   keep_small(targets_, [](const auto& entry) { return entry.second.storage.expired(); });
-  targets_.insert_or_assign(storage_id(impl), Registered{weakly(storage_id(impl)), target});
+  for (const at::Tensor& part : parts) {
+    const c10::TensorImpl& impl = *part.unsafeGetTensorImpl();
+    if (storage_of(impl) == nullptr) continue;
+    targets_.insert_or_assign(storage_id(impl), Registered{weakly(storage_id(impl)), target});
+  }
 }
 
 Target TorchWorld::target_of(const at::Tensor& tensor) {
@@ -155,11 +196,12 @@ Target TorchWorld::target_of(const at::Tensor& tensor) {
 
 std::vector<at::Tensor> TorchWorld::live_leaves() {
   const std::lock_guard guard(lock_);
-  std::vector<at::Tensor> alive;
-  for (const auto& [id, leaf] : leaves_) {
-    if (auto strong = leaf.tensor.lock()) alive.emplace_back(std::move(strong));
-  }
-  return alive;
+  return living_in(leaves_);
+}
+
+std::vector<at::Tensor> TorchWorld::live_buffers() {
+  const std::lock_guard guard(lock_);
+  return living_in(buffers_);
 }
 
 }  // namespace nanscope::torch_adapter

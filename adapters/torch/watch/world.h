@@ -21,7 +21,7 @@ class TorchWorld final : public World {
   bool alive(StorageId storage) override;
   std::optional<LeafGrad> leaf(TensorId leaf) override;
   std::optional<LeafGrad> peek(TensorId leaf) override;
-  std::vector<Replaced> replaced_leaves() override;
+  std::vector<Replaced> replaced_values() override;
   std::shared_ptr<const EventFacts> facts_of(const TensorState& state) override;
 
   // What the world asks of those who know more of tensors than it does; given once, at the start.
@@ -35,7 +35,7 @@ class TorchWorld final : public World {
   [[nodiscard]] LeafGrad describe(const at::Tensor& leaf);
   void in_optimizer(const at::Tensor& leaf);
 
-  // Parameters and buffers by storage, so that `.data` counts.
+  // Parameters and buffers by storage, so that `.data` counts; of a subclass, by what it wraps.
   void register_target(const at::Tensor& tensor, Target target);
   [[nodiscard]] Target target_of(const at::Tensor& tensor);
 
@@ -51,6 +51,8 @@ class TorchWorld final : public World {
 
   // Every leaf seen that is alive.
   [[nodiscard]] std::vector<at::Tensor> live_leaves();
+  // Every buffer of a module that is alive.
+  [[nodiscard]] std::vector<at::Tensor> live_buffers();
 
  private:
   struct Registered {
@@ -62,6 +64,10 @@ class TorchWorld final : public World {
     bool in_optimizer = false;
     StorageId storage = {};  // when it was last looked at
   };
+  struct Buffer {
+    WeakTensor tensor;
+    StorageId storage = {};  // when it was last looked at
+  };
   [[nodiscard]] at::Tensor living(TensorId leaf);  // undefined if it died
   static Leaf leaf_of(const at::Tensor& tensor, bool in_optimizer = false);
   using HeldTensors = std::unordered_map<TensorId, WeakTensor>;
@@ -70,6 +76,7 @@ class TorchWorld final : public World {
   std::unordered_map<StorageId, c10::weak_intrusive_ptr<c10::StorageImpl>> storages_;
   std::unordered_map<StorageId, Registered> targets_;
   std::unordered_map<TensorId, Leaf> leaves_;
+  std::unordered_map<TensorId, Buffer> buffers_;
   HeldTensors gradients_;
   std::size_t tidy_at_ = 1024;  // gradients held
   Answers answers_;

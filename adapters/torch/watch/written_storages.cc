@@ -23,7 +23,6 @@ void WrittenStorages::forget() {
   for (auto& slot : made_) slot.store(0, std::memory_order_relaxed);
   const std::lock_guard guard(allocations_lock_);
   allocations_.clear();
-  given_away_.clear();
 }
 
 void WrittenStorages::others_may_write(const at::Tensor& tensor) {
@@ -32,21 +31,37 @@ void WrittenStorages::others_may_write(const at::Tensor& tensor) {
   allocations_.erase(storage_id(*tensor.unsafeGetTensorImpl()));
 }
 
-void WrittenStorages::lend(const at::Tensor& tensor) {
-  const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
-  if (storage == nullptr) return;
-  others_may_write(tensor);
-  made_[slot_of(storage)].store(Made::lent(storage).word, std::memory_order_relaxed);
+void WrittenStorages::lend(const c10::Storage& storage) {
+  const c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+  const std::lock_guard guard(allocations_lock_);
+  allocations_.erase({reinterpret_cast<std::uint64_t>(impl)});
+  if (lent_.size() >= sweep_lent_at_) sweep_lent();
+  if (lent_.try_emplace(impl, Lent{storage.getWeakStorageImpl()}).second)
+    lent_slots_[slot_of(impl)].store(1, std::memory_order_relaxed);
+  unmark_made(impl);
 }
 
-void WrittenStorages::address_given(const at::Tensor& tensor) {
-  const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
-  const bool computed = storage != nullptr && is_made(storage);
-  others_may_write(tensor);
+void WrittenStorages::address_given(const c10::Storage& storage) {
+  const c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+  const bool computed = is_made(impl);
+  lend(storage);
   if (!computed) return;
   const std::lock_guard guard(allocations_lock_);
-  if (given_away_.size() >= kMostGivenAway) given_away_.pop_front();
-  given_away_.emplace_back(tensor.storage().getWeakStorageImpl());
+  lent_.at(impl).computed = true;
+}
+
+bool WrittenStorages::is_in_lent(const c10::StorageImpl* storage) const noexcept {
+  const std::lock_guard guard(allocations_lock_);
+  return lent_.contains(storage);
+}
+
+// Forgets those that died. A slot is cleared only where no other one lies in it.
+void WrittenStorages::sweep_lent() {
+  std::erase_if(lent_, [](const auto& entry) { return entry.second.storage.expired(); });
+  for (auto& slot : lent_slots_) slot.store(0, std::memory_order_relaxed);
+  for (const auto& [impl, lent] : lent_)
+    lent_slots_[slot_of(impl)].store(1, std::memory_order_relaxed);
+  sweep_lent_at_ = std::max(kFirstSweep, 2 * lent_.size());
 }
 
 bool WrittenStorages::was_finite(const at::Tensor& tensor) {
@@ -55,9 +70,8 @@ bool WrittenStorages::was_finite(const at::Tensor& tensor) {
   if (storage == nullptr || is_foreign(impl)) return false;
   if (is_made(storage)) return true;
   const std::lock_guard guard(allocations_lock_);
-  return std::any_of(given_away_.begin(), given_away_.end(), [&](const auto& given) {
-    return !given.expired() && given._unsafe_get_target() == storage;
-  });
+  const auto found = lent_.find(storage);
+  return found != lent_.end() && found->second.computed;
 }
 
 std::optional<OpRecord::Read::Allocation> WrittenStorages::allocation_of(const at::Tensor& tensor) {

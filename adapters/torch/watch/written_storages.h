@@ -1,7 +1,13 @@
 // The storages that watched ops wrote, and what is known of the numbers in each.
 //
 // A hint: what is not marked is looked at. Asked and marked on every op, on any thread and without
-// a lock; what is rare (memory taken and not written, addresses given away) is under one.
+// a lock; what is rare (memory taken and not written, memory lent) is under one.
+//
+// Note [Memory that others share]
+// NumPy, DLPack, a C library that was given an address can write a storage at any time, and no op
+// shows it. Such a storage is never marked, whatever op writes it: its numbers are looked at
+// whenever they are read. It is lent for as long as it lives, since nobody says when the array or
+// the address is gone. Memory that torch did not allocate itself (is_foreign) needs no list.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +15,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -24,17 +29,19 @@ class WrittenStorages {
  public:
   // A watched op wrote it. With it goes what is known of all its numbers, read as this type.
   void mark_made(const c10::StorageImpl* storage, c10::ScalarType type, Extent extent) noexcept {
+    if (__builtin_expect(is_lent(storage), 0)) return;
     if (!has_extent(type)) extent = {};
     made_[slot_of(storage)].store(Made(storage, type, extent).word, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_made(const c10::StorageImpl* storage) const noexcept {
-    return made_at(storage).is(storage) && !is_lent(storage);
+    return made_at(storage).is(storage);
   }
-  // NumPy has an array of it: nothing is known of it from one op to the next, as long as it lives.
+  // Note [Memory that others share]
   [[nodiscard]] bool is_lent(const c10::StorageImpl* storage) const noexcept {
-    return made_at(storage).word == Made::lent(storage).word;
+    return lent_slots_[slot_of(storage)].load(std::memory_order_relaxed) != 0 &&
+           is_in_lent(storage);
   }
-  void lend(const at::Tensor& tensor);
+  void lend(const c10::Storage& storage);
   [[nodiscard]] Extent extent_of(const c10::StorageImpl* storage,
                                  c10::ScalarType type) const noexcept {
     const Made made = made_at(storage);
@@ -53,8 +60,8 @@ class WrittenStorages {
   [[nodiscard]] std::optional<OpRecord::Read::Allocation> allocation_of(const at::Tensor& tensor);
   // Somebody who is not watched may write it from now on: NumPy, a collective.
   void others_may_write(const at::Tensor& tensor);
-  // Its address is in other hands. What was computed stays known as such, though it may change.
-  void address_given(const at::Tensor& tensor);
+  // Its address is in other hands: it is lent. What was computed stays known as such.
+  void address_given(const c10::Storage& storage);
   // A watched op wrote it last, and it was finite then.
   [[nodiscard]] bool was_finite(const at::Tensor& tensor);
 
@@ -71,10 +78,6 @@ class WrittenStorages {
         : word(reinterpret_cast<std::uint64_t>(storage) << 16 |
                static_cast<std::uint64_t>(extent.sign) << 14 | code_of(type) << 12 |
                static_cast<std::uint64_t>(std::max(extent.ceiling, kAllZero) - kAllZero)) {}
-    static Made lent(const c10::StorageImpl* storage) noexcept {
-      return Made(reinterpret_cast<std::uint64_t>(storage) << 16 |
-                  0xffff);  // no ceiling is so high
-    }
     [[nodiscard]] bool is(const c10::StorageImpl* storage) const noexcept {
       return word >> 16 == reinterpret_cast<std::uint64_t>(storage);
     }
@@ -99,14 +102,22 @@ class WrittenStorages {
     OpRecord::Read::Allocation made_by;
   };
 
+  [[nodiscard]] bool is_in_lent(const c10::StorageImpl* storage) const noexcept;
+  void sweep_lent();
+
   std::atomic<std::uint64_t> made_[kSlots] = {};
-  Lock allocations_lock_{LockRank::kStorages};
+  std::atomic<std::uint8_t> lent_slots_[kSlots] = {};  // of those lent, so that few are asked for
+  mutable Lock allocations_lock_{LockRank::kStorages};
   static constexpr std::size_t kFirstSweep = 4096;
-  static constexpr std::size_t kMostGivenAway = 256;
   std::size_t sweep_at_ = kFirstSweep;  // so that what is alive bounds it
   std::unordered_map<StorageId, Allocation> allocations_;
-  // Computed, then given away by address; the oldest is forgotten.
-  std::deque<c10::weak_intrusive_ptr<c10::StorageImpl>> given_away_;
+  // Held weakly, so that no other storage gets its address.
+  struct Lent {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    bool computed = false;  // a watched op had written it when its address was given
+  };
+  std::unordered_map<const c10::StorageImpl*, Lent> lent_;
+  std::size_t sweep_lent_at_ = kFirstSweep;
 };
 
 }  // namespace nanscope::torch_adapter

@@ -2,9 +2,9 @@
 
 A module is the producer if its output holds a kind of value that its inputs do not explain: NaN
 where no input has NaN, Inf where none has NaN or Inf. Inputs are looked at before forward runs,
-for it may overwrite them. The innermost producer is told first: its hook runs first. Those above
-it, whose output is bad because it is inside, and those after it, whose inputs are bad, are told
-apart from it.
+for it may overwrite them. The innermost producer is reported first: its hook runs first. Those
+above it, whose output is bad because it is inside, and those after it, whose inputs are bad, are
+reported under other roles.
 
 Hooks see module boundaries and nothing else: no op, no line, no backward, and they cannot tell a
 mask from a mistake. `watch` can.

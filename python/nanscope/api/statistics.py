@@ -7,31 +7,21 @@ from dataclasses import dataclass, field
 from nanscope import _core
 from nanscope.api.arrays import array_of, dtype_of, is_array
 from nanscope.api.leaves import leaves_or_refusal
+from nanscope.findings import Statistics
 
 MOST_INDICES = 8
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(Statistics):
     """What an array holds.
 
     Minimum, maximum and mean are over the finite elements, and None where there is none. `indices`
     are the first elements that are not finite (at most eight), `at_index` their values.
     """
 
-    name: str
-    dtype: str
     shape: tuple[int, ...]
     numel: int
-    min: float | None
-    max: float | None
-    mean: float | None
-    zeros: int
-    negatives: int
-    subnormals: int
-    nan: int
-    pos_inf: int
-    neg_inf: int
     indices: tuple[tuple[int, ...], ...] = ()
     at_index: tuple[float | complex, ...] = field(default=())
 
@@ -86,7 +76,7 @@ def stats_of(leaf: object, name: str) -> Stats:
     array = array_of(leaf, name)
     if array is None:  # strings, dates
         shape = tuple(leaf.shape)
-        return Stats(name, dtype_of(leaf), shape, leaf.size, None, None, None, *[0] * 6)
+        return Stats(name, dtype_of(leaf), shape, None, None, None, *[0] * 6, numel=leaf.size)
     s = array.statistics()
     indices = array.first_bad(MOST_INDICES) if s.nan or s.pos_inf or s.neg_inf else []
     return Stats(

@@ -1,6 +1,6 @@
 """Puts the watch into torch, without a change to the program.
 
-The kernels are wrapped by the C++ adapter. What no kernel shows is told by hooks that torch itself
+The kernels are wrapped by the C++ adapter. What no kernel shows is seen by hooks that torch itself
 offers (optimizer steps, module registration) and by a few stand-ins. A stand-in is a C function or
 a descriptor that returns the original: a traceback of the program never shows a frame of ours.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from functools import partial
 from types import MethodType
 
 from nanscope import _core, support
@@ -69,7 +70,7 @@ def _noted_before(original: object, note: Callable) -> _Method:
 
 
 class _Optimizers:
-    """Optimizers as they are made; their parameters are told once they have some."""
+    """Optimizers as they are made; the adapter learns their parameters once they have some."""
 
     def __init__(self, adapter: ModuleType) -> None:
         self.adapter = adapter
@@ -142,12 +143,17 @@ def connect(
 ) -> Hooks:
     """The hooks; what Python holds of them can be taken out again."""
     from nanscope.telling import story
+    from nanscope.telling.numbers import spells
     from nanscope.telling.stack import is_user_code
 
-    storyteller = story.Storyteller(main_file, adapter.storage_number)
+    def is_users(filename: str) -> bool:
+        return is_user_code(filename, main_file)
+
+    storyteller = story.Storyteller(main_file, adapter.storage_numbers)
     adapter.configure(
         adapter.Configuration(
-            is_user_code=lambda filename: is_user_code(filename, main_file),
+            is_user_code=is_users,
+            spells=partial(spells, is_users),  # adds no frame
             optimizer=torch.optim.Optimizer,
             torch_folder=os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
             describe=storyteller.describe,
@@ -169,6 +175,8 @@ class Hooks:
         self._optimizers(torch, adapter)
         self._modules(torch, adapter)
         self._values(torch, adapter)
+        self._shared_memory(torch, adapter)
+        self._late_kernels(torch, adapter)
 
     def remove(self) -> None:
         """Torch is as it was."""
@@ -234,8 +242,6 @@ class Hooks:
         Tensor = torch.Tensor
         self._put(Tensor, "numpy", _noted_before(Tensor.numpy, adapter.lent))
         self._put(Tensor, "tolist", _noted_before(Tensor.tolist, adapter.host_read))
-        # An address in other hands: ctypes, Numba, another library.
-        self._put(Tensor, "data_ptr", _noted_before(Tensor.data_ptr, adapter.address_given))
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)
@@ -251,6 +257,29 @@ class Hooks:
         kinds = [kind for kind, reducer in table.items() if reducer is reduce]
         table.update(dict.fromkeys(kinds, handing))
         self.undo.append(lambda: table.update(dict.fromkeys(kinds, reduce)))
+
+    def _late_kernels(self, torch: ModuleType, adapter: ModuleType) -> None:
+        Library, Namespace = torch.library.Library, torch._ops._OpNamespace
+        adapter.take_library(Library.impl)
+        self._put(Library, "impl", _Method(adapter.implement, Library.impl))
+        # torch.ops.my.op, when it is asked for first: an extension was loaded before.
+        self._put(
+            Namespace, "__getattr__", _noted_before(Namespace.__getattr__, adapter.wrap_new_ops)
+        )
+
+    def _shared_memory(self, torch: ModuleType, adapter: ModuleType) -> None:
+        # An address in other hands: ctypes, Numba, another library; a tensor in another library.
+        Tensor, Untyped = torch.Tensor, torch.UntypedStorage
+        for kind in (Tensor, Untyped, torch.TypedStorage):
+            self._put(kind, "data_ptr", _noted_before(kind.data_ptr, adapter.address_given))
+        self._put(Tensor, "__dlpack__", _noted_before(Tensor.__dlpack__, adapter.lent))
+        to_dlpack = _core.Around(torch.utils.dlpack.to_dlpack, before=adapter.lent)
+        self._put(torch.utils.dlpack, "to_dlpack", to_dlpack)
+        self._put(torch, "to_dlpack", to_dlpack)
+        # Bytes of a storage, written without an op.
+        for name in ("__setitem__", "fill_", "byteswap", "resize_"):
+            original = getattr(Untyped, name)
+            self._put(Untyped, name, _noted_before(original, adapter.bytes_written))
 
 
 def _stop_with_threads() -> None:

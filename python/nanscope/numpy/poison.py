@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class _Pattern(NamedTuple):
     unsigned: str  # an integer of the same width
     tag: int  # of a signalling NaN, without the number
-    numbers: int  # how many can be told apart
+    numbers: int  # how many different ones there are
     quiet: int  # the bit that an operation sets
 
 

@@ -71,7 +71,7 @@ class NumpyErrors(ContextDecorator):
         self._entered.pop().__exit__(*error)
         _active.remove(self)
 
-    def told(self, message: str, frame: FrameType) -> None:
+    def take_report(self, message: str, frame: FrameType) -> None:
         if self.finding is not None:
             return
         import numpy
@@ -100,11 +100,11 @@ class NumpyErrors(ContextDecorator):
         read = operands.read(site.expression, frames[own])
         if read.function is not None and (own > 0 or name in ("reduce", "accumulate")):
             name = read.function  # what the user called; NumPy names the loop inside
-        told = self._facts(name, kind, read)
-        told["site"] = self._teller.fields_of(site)
-        told["stack"] = self._teller.stack_of(pairs)
-        self._blame_memory(told, read, name)
-        as_json, text = _core.tell(told)
+        facts = self._facts(name, kind, read)
+        facts["site"] = self._teller.fields_of(site)
+        facts["stack"] = self._teller.stack_of(pairs)
+        self._blame_memory(facts, read, name)
+        as_json, text = _core.tell(facts)
         return text, Finding.from_json(json.loads(as_json))
 
     def _facts(self, name: str, kind: str, read: operands.Expression) -> dict:
@@ -132,18 +132,18 @@ class NumpyErrors(ContextDecorator):
             "flag": kind,
         }
 
-    def _blame_memory(self, told: dict, read: operands.Expression, name: str) -> None:
+    def _blame_memory(self, facts: dict, read: operands.Expression, name: str) -> None:
         """An operand that np.empty gave and nobody wrote: its allocation is the origin."""
         for given in read.operands:
             found = self._poison.place_of(given.value)
             if found is None:
                 continue
             (code, offset), index = found
-            told["read_by"] = [{"op": told["op"], "site": told["site"]}]
-            told["site"] = self._teller.fields_of(source.locate(code, offset))
-            told["op"], told["kind"] = "numpy::empty", "uninitialised"
-            told["indices"], told["value"] = [list(index)], float("nan")
-            told["outputs"] = [_tensor(given.text, "", given.value, "")]
+            facts["read_by"] = [{"op": facts["op"], "site": facts["site"]}]
+            facts["site"] = self._teller.fields_of(source.locate(code, offset))
+            facts["op"], facts["kind"] = "numpy::empty", "uninitialised"
+            facts["indices"], facts["value"] = [list(index)], float("nan")
+            facts["outputs"] = [_tensor(given.text, "", given.value, "")]
             return
 
 
@@ -154,7 +154,7 @@ class _Log:
         self.owner = owner
 
     def write(self, message: str) -> None:
-        self.owner.told(message, sys._getframe(1))
+        self.owner.take_report(message, sys._getframe(1))
 
 
 _active: list[NumpyErrors] = []

@@ -1,1 +1,1 @@
-"""A program run as python would run it, watched, judged when it ends, and told."""
+"""A program run as python would run it, watched, judged when it ends, and reported."""

@@ -1,9 +1,9 @@
 """Child processes: each watches itself, and tells the run when it found an error.
 
 A forked child takes the watch over. A child that multiprocessing spawns, or forks from its server,
-is a fresh interpreter: it is told by an entry in the data that multiprocessing prepares for it,
-whose reading begins a watch there before the child imports the program. Another Python that the
-program starts by itself is not watched, and the report says so.
+is a fresh interpreter: it learns of the run from an entry in the data that multiprocessing prepares
+for it, whose reading begins a watch there before the child imports the program. Another Python that
+the program starts by itself is not watched, and the report says so.
 """
 
 from __future__ import annotations

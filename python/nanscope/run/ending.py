@@ -1,4 +1,4 @@
-"""How the program ended, told in python's own words: traceback, exit status, threads.
+"""How the program ended, said in python's own words: traceback, exit status, threads.
 
 What the interpreter does in C when its main code has returned or raised, done in the same order
 and with the same text, so that a caller can stand between the program's end and the teardown.
@@ -216,4 +216,4 @@ def _flush() -> None:
         try:
             stream.flush()
         except Exception:
-            pass  # as python: it is told again, and heard, at the very end
+            pass  # as python: the error is raised again, and reported, at the very end

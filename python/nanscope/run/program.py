@@ -10,7 +10,7 @@ through sys.excepthook; non-daemon threads are joined; atexit callbacks run; mod
 `run_*` returns between the third and the fourth: threads have finished, `__main__` is whole and no
 atexit callback has run. That is where the caller judges the run. It joins the threads with
 threading._shutdown(), the very function the interpreter calls there (its second call returns at
-once), because executors are told to finish by it. After it concurrent.futures cannot be imported.
+once), because it makes executors finish. After it concurrent.futures cannot be imported.
 
 The caller then ends the process with `leave(ending)`, as the last thing it does: python dies of
 SIGINT after an uncaught KeyboardInterrupt, but only once it has been torn down, and only if the
@@ -61,7 +61,7 @@ def run_script(
     """`python path args...`; path may be a file, a .pyc, a zipapp, a directory or `-`.
 
     `stop_type` is the exception with which the caller stops the program: uncaught, it prints
-    nothing. `remember` is told the code of the main file and the bytes it was compiled from;
+    nothing. `remember` gets the code of the main file and the bytes it was compiled from;
     `instead` may give other bytes than the file's.
     """
     sys.argv = [path, *args]

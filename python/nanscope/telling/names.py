@@ -82,8 +82,8 @@ def of_inputs(
         ]
         return operand_names(expression, op, arguments, callee=callee, values=values)
     saved = [name for name, _, is_saved, *_ in inputs if is_saved]
-    told = iter(saved_names(expression, node, saved, callee=callee, values=values))
-    return [next(told) if is_saved else None for _, _, is_saved, *_ in inputs]
+    names = iter(saved_names(expression, node, saved, callee=callee, values=values))
+    return [next(names) if is_saved else None for _, _, is_saved, *_ in inputs]
 
 
 def saved_names(

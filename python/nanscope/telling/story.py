@@ -18,9 +18,9 @@ NOTHING = dict.fromkeys(("library_site", "module", "rank", "worker"))
 class Storyteller:
     """Reads source for findings; asked only when something was found."""
 
-    def __init__(self, main_file: str | None, storage_number) -> None:
+    def __init__(self, main_file: str | None, storage_numbers) -> None:
         self.main_file = main_file
-        self.storage_number = storage_number
+        self.storage_numbers = storage_numbers
         self.sites: dict[tuple[int, int], source.Site] = {}
 
     def describe(self, frames, op, node, arguments) -> dict:
@@ -117,7 +117,7 @@ class Storyteller:
         spaces = [vars(sys.modules["__main__"]), *modules.live_namespaces()]
         named = modules.parameter_names(*spaces)
         for value in self._tensors(torch):
-            if self.storage_number(value) == number and id(value) in named:
+            if id(value) in named and number in self.storage_numbers(value):
                 return named[id(value)]
         return None
 
