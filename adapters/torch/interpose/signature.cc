@@ -117,7 +117,7 @@ SlotKind kind_of(std::string type) {
       {"bool", SlotKind::kBool},
   };
   for (const char* suffix : {"&", " const"}) {
-    if (type.ends_with(suffix)) type.resize(type.size() - std::string_view(suffix).size());
+    if (type.ends_with(suffix)) type.erase(type.size() - std::string_view(suffix).size());
   }
   const auto found = kinds.find(type);
   return found == kinds.end() ? SlotKind::kOther : found->second;
