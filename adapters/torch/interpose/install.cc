@@ -143,7 +143,8 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
                 const c10::FunctionSchema& schema, ScanRule rule, OpFlags flags) {
   const bool aten = name.name.starts_with("aten::");
   if (!aten && is_plumbing(name.name)) return false;
-  if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts || rule == ScanRule::kBorrows)
+  if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts || rule == ScanRule::kBorrows ||
+      rule == ScanRule::kReinterprets)
     return true;
   for (const at::Tag tag : entry.getTags()) {
     if (tag == at::Tag::inplace_view) return false;
@@ -187,6 +188,7 @@ void learn(Wrapper& wrapper, const std::string& base, const std::string& overloa
            const c10::impl::OperatorEntry& entry, const c10::FunctionSchema& schema) {
   wrapper.info.traits = aten ? traits_of(base) : OpTraits{};
   wrapper.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
+  if (wrapper.rule == ScanRule::kReinterprets) wrapper.info.traits.views = false;
   wrapper.transparent = !aten;
   wrapper.collective = is_collective(wrapper.info.name);
   wrapper.flags = aten ? known_op(base).flags : OpFlags::kPlain;

@@ -8,6 +8,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/UndefinedTensorImpl.h>
 
+#include <algorithm>
+
 #include "scan/finite.h"
 
 namespace nanscope::torch_adapter {
@@ -226,6 +228,21 @@ TensorState state_of(const at::Tensor& tensor, bool finite) {
 bool fills_its_storage(const c10::TensorImpl& tensor) {
   return tensor.is_non_overlapping_and_dense() &&
          tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
+}
+
+bool overlaps_itself(const c10::TensorImpl& tensor) {
+  if (tensor.is_non_overlapping_and_dense()) return false;
+  c10::SmallVector<std::pair<std::int64_t, std::int64_t>, 8> dims;  // stride, size
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+    if (tensor.size(i) > 1) dims.emplace_back(tensor.stride(i), tensor.size(i));
+  }
+  std::sort(dims.begin(), dims.end());
+  std::int64_t reach = 0;
+  for (const auto& [stride, size] : dims) {
+    if (stride <= reach) return true;
+    reach += (size - 1) * stride;
+  }
+  return false;
 }
 
 bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {

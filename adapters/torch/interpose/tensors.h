@@ -71,6 +71,8 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 
 // Every number of its storage is one of its elements.
 [[nodiscard]] bool fills_its_storage(const c10::TensorImpl& tensor);
+// Two of its elements may lie in the same place.
+[[nodiscard]] bool overlaps_itself(const c10::TensorImpl& tensor);
 // The same elements, in the same order.
 [[nodiscard]] bool is_same_memory(const at::Tensor& one, const at::Tensor& other);
 // Its numbers are the negatives or conjugates of those in memory.

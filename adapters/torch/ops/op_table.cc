@@ -255,8 +255,8 @@ constexpr KnownOp kOps[] = {
     {"linalg_vector_norm", kScan, kRowByRow},
     {"cumsum", kScan, kRowByRow},
     {"cumprod", kScan, kRowByRow},
-    // Views: they are not wrapped, but stand in the graph.
-    {"view", kScan, kOnlyMoves},
+    // Views: they are not wrapped (but for view(dtype)), and stand in the graph.
+    {"view", kReinterprets, kOnlyMoves, "dtype"},
     {"expand", kScan, kOnlyMoves},
     {"transpose", kScan, kOnlyMoves},
     {"t", kScan, kOnlyMoves},

@@ -16,17 +16,18 @@
 namespace nanscope::torch_adapter {
 
 enum class ScanRule : std::uint8_t {
-  kScan,        // look at every result
-  kPasses,      // rule V holds
-  kCasts,       // rule V holds unless the range of the type shrinks
-  kMultiplies,  // rule V holds for a number 0 < |s| <= 1
-  kDivides,     // rule V holds for a number |s| >= 1
-  kPuts,        // rule V holds unless it accumulates
-  kBounded,     // finite of whatever is finite: rule V holds where every input is known to be
-  kAllocates,   // memory nobody wrote: remembered, not scanned
-  kReadsHost,   // gives a number to Python: the input is what matters
-  kLifts,       // a tensor built from Python values
-  kBorrows,     // takes a storage that somebody else made and filled: a file, a pickle
+  kScan,          // look at every result
+  kPasses,        // rule V holds
+  kCasts,         // rule V holds unless the range of the type shrinks
+  kMultiplies,    // rule V holds for a number 0 < |s| <= 1
+  kDivides,       // rule V holds for a number |s| >= 1
+  kPuts,          // rule V holds unless it accumulates
+  kBounded,       // finite of whatever is finite: rule V holds where every input is known to be
+  kAllocates,     // memory nobody wrote: remembered, not scanned
+  kReadsHost,     // gives a number to Python: the input is what matters
+  kLifts,         // a tensor built from Python values
+  kReinterprets,  // reads the bits of one type as another: looked at, though nothing is written
+  kBorrows,       // takes a storage that somebody else made and filled: a file, a pickle
 };
 
 }  // namespace nanscope::torch_adapter

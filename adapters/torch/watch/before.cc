@@ -62,6 +62,22 @@ std::uint64_t overwritten_arguments(const Wrapper& wrapper, const Call& call) {
   return overwritten;
 }
 
+// An operand lies in the memory that is written, and is not what is written itself.
+bool is_tangled(const Wrapper& wrapper, const Call& call, std::uint64_t overwritten) {
+  c10::SmallVector<const at::Tensor*, 4> targets;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper.arguments[argument].written) targets.push_back(&tensor);
+  });
+  bool tangled = false;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (!Before::has_bit(overwritten, argument)) return;
+    tangled |= std::none_of(targets.begin(), targets.end(), [&](const at::Tensor* target) {
+      return is_same_memory(*target, tensor);
+    });
+  });
+  return tangled;
+}
+
 // Marks the operands that are the very tensor that was copied: x * x into x.
 void note_same(const Wrapper& wrapper, const Call& call, const at::Tensor& copied, Before& before) {
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
@@ -94,6 +110,7 @@ void Before::give_back(Before* before) noexcept {
   before->bad.clear();
   before->kept = nullptr;
   before->overwritten = 0;
+  before->tangled = false;
   if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
   this_thread().spare_before_ = {before, [](Before* spare) { delete spare; }};
 }
@@ -109,7 +126,10 @@ KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
   };
   const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);
   const bool nothing_known = watcher.ledger().empty();
-  if (overwritten != 0) made().overwritten = overwritten;
+  if (overwritten != 0) {
+    made().overwritten = overwritten;
+    made().tangled = is_tangled(wrapper, call, overwritten);
+  }
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int item) {
     const ArgumentInfo& info = wrapper.arguments[argument];
     const bool shared = Before::has_bit(overwritten, argument);

@@ -38,6 +38,7 @@ struct Before {
   Kept copy;
   const Kept* kept = nullptr;     // `copy`, if there is one
   std::uint64_t overwritten = 0;  // operands in memory that the op writes, by bit
+  bool tangled = false;           // one of them is another part of that memory
 
   [[nodiscard]] const Bad* find(std::size_t argument, int item) const;
   // The copy, if it is one of this operand.

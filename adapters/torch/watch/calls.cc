@@ -130,7 +130,8 @@ struct Look {
 
 // Left out of the scan whatever goes in.
 bool is_left_out(const Wrapper& wrapper) {
-  return wrapper.rule != ScanRule::kScan && wrapper.rule != ScanRule::kBounded;
+  return wrapper.rule != ScanRule::kScan && wrapper.rule != ScanRule::kBounded &&
+         wrapper.rule != ScanRule::kReinterprets;
 }
 
 // A look at so little costs less than a proof.
@@ -153,11 +154,23 @@ Extent scanned_by_row(const Call& call, const at::Tensor& output, ThreadWatch& t
   return {look.bad ? kNoCeiling : 0, Sign::kNotNegative};
 }
 
+// Written while it is read elsewhere in the call, or several times over: what holds for one element
+// and its operands holds for none.
+bool is_tangled(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& output) {
+  if (!wrapper.writes) return false;
+  const auto* before = static_cast<const Before*>(call.before);
+  return (before != nullptr && before->tangled) || overlaps_itself(output);
+}
+
 // What is known of a result: proved, or found by a scan, or nothing where rule V holds.
 Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tensor& result,
                         int number, ThreadWatch& thread, Look& look) {
   const c10::TensorImpl& output = *result.unsafeGetTensorImpl();
   const std::size_t bytes = output.numel() * output.itemsize();
+  if (__builtin_expect(is_tangled(wrapper, call, output), 0)) {
+    thread.count_bytes(bytes);
+    return scanned(output, look);
+  }
   const bool passed = passes(wrapper, call, output);
   if (bytes <= kSmall && __builtin_expect(!Watcher::get().proofs().are_checked(), 1)) {
     if (!passed) {
@@ -182,7 +195,7 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
       extent = scanned(output, look);
     }
   }
-  if (wrapper.sign_rule != nullptr && !c10::isComplexType(type))
+  if (wrapper.sign_rule != nullptr && !c10::isComplexType(type) && !is_negated(output))
     extent.sign = proved_sign(wrapper, call);
   Proofs& proofs = Watcher::get().proofs();
   if (__builtin_expect(proofs.are_checked(), 0)) proofs.check(wrapper, result, extent);
@@ -200,7 +213,6 @@ void remember_written(const Wrapper& wrapper, const c10::TensorImpl& impl, Exten
     extent.ceiling = std::max(extent.ceiling, before.ceiling);
     if (extent.sign != before.sign) extent.sign = Sign::kAny;
   }
-  if (__builtin_expect(is_negated(impl), 0)) extent.sign = Sign::kAny;
   watcher.storages().mark_made(storage, type, extent);
 }
 
@@ -226,6 +238,10 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     } else {
       forget_ceiling(impl);
     }
+    return;
+  }
+  if (wrapper.rule == ScanRule::kReinterprets) {
+    look.bad |= !is_finite(impl);
     return;
   }
   if (wrapper.rule == ScanRule::kBorrows) {
