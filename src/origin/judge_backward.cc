@@ -21,7 +21,7 @@ bool same(const std::vector<Delivered>& a, const std::vector<Delivered>& b) {
 }  // namespace
 
 RootId JudgeState::backward_begins(std::span<const TensorState> tensors, const Place& place,
-                                   std::span<const std::uint32_t> lines) {
+                                   std::span<const std::uint32_t> lines, bool scaled) {
   ++backwards;
   host_reads.clear();  // reads alone are no harm in a program that trains
   judge_replaced(place);
@@ -31,6 +31,7 @@ RootId JudgeState::backward_begins(std::span<const TensorState> tensors, const P
   root.id = next_root++;
   root.place = place;
   root.first_event = events.next_id();
+  root.scaled = scaled || in_backward_of_scaled_loss();
   for (const TensorState& tensor : tensors) {
     if (tensor.kinds.any()) append(root.events, blame_tensor(tensor, place));
     append(root.swallowed, ledger.marks_of(tensor));

@@ -17,7 +17,8 @@ void JudgeState::forked() {
   host_reads.clear();
   decisive_reads.clear();
   bad_reads_of_line.clear();
-  backwards = backwards_ended = optimizers = optimizer_steps = healthy_steps = skips_in_a_row = 0;
+  backwards = backwards_ended = optimizers = optimizer_steps = healthy_steps = 0;
+  skips_in_a_row.clear();
   optimizer_stepped = step_skipped = false;
   records_dropped = 0;
   verdicts.forget();

@@ -144,7 +144,7 @@ void Call::find_parents() {
 // The host, a test or the scaler's check looks at the bad inputs. Printing asks nothing.
 void Call::note_readers() {
   if (parents_.empty() || record_.place.printing) return;
-  if (traits_.amp_check) state_.amp_events = parents_;
+  if (traits_.amp_check) state_.scaler_checked(parents_);
   if (traits_.reads_host) {
     state_.remember_host(parents_, record_.place);
     state_.remember_read(parents_, requires_grad_, record_.place);
@@ -257,6 +257,8 @@ EventId Call::add_event(Kinds out) {
       event.source->view = event.view();
       event.source->view.facts = facts_.facts(std::nullopt);
       event.source->tested = event.tested;
+      event.source->of_scaled_loss =
+          event.place.phase == Phase::kBackward && state_.in_backward_of_scaled_loss();
     }
     return event.source;
   };

@@ -38,6 +38,7 @@ struct Root {
   Place place;
   bool open = true;      // still running
   bool of_grad = false;  // autograd.grad()
+  bool scaled = false;   // a GradScaler multiplied the loss
   bool done = false;     // judged, or its gradients were thrown away
 
   [[nodiscard]] bool pending() const { return !events.empty() && !done; }
@@ -68,7 +69,7 @@ struct JudgeState {
 
   // ---- judge_backward.cc
   RootId backward_begins(std::span<const TensorState> roots, const Place& place,
-                         std::span<const std::uint32_t> way);
+                         std::span<const std::uint32_t> way, bool scaled = false);
   void backward_ended(RootId id, std::span<const LeafGrad> leaves);
   void grad_ended(RootId id, std::span<const TensorState> results);
   void backward_raised(RootId id, bool about_nan, const std::string& text);
@@ -80,7 +81,17 @@ struct JudgeState {
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
   void step_ended(std::span<const Held> bad_state, const Place& place);
   void gradients_dropped(std::span<const TensorId> gradients);
-  void scaler_updated(bool found_inf, double scale, const Place& place);
+
+  // ---- judge_scaler.cc
+  void scaler_checked(std::span<const EventId> found);
+  void scaler_updated(bool found_inf, double scale, const Place& place, TensorId scaler);
+  [[nodiscard]] bool in_backward_of_scaled_loss() const;
+  // Bad by scaling alone: the scaler's own product, or born in the backward of that.
+  [[nodiscard]] bool bad_by_scaling(std::span<const EventId> ids) const;
+  // A gradient that the scaler's check has found, or would find. `in_optimizer`: of a parameter
+  // of one.
+  [[nodiscard]] bool left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const;
+  [[nodiscard]] std::int64_t most_skips_in_a_row() const;
 
   // ---- judge_reads.cc
   void host_read(const TensorState& tensor, bool decides, const Place& place);
@@ -148,6 +159,7 @@ struct JudgeState {
   static constexpr std::size_t kMostHostReads = 1024;
   static constexpr std::size_t kMostLines = 4096;
   static constexpr std::size_t kMostRootEvents = 256;
+  static constexpr std::size_t kMostScalers = 256;
 
   World& world;
   Ledger ledger;
@@ -160,7 +172,7 @@ struct JudgeState {
   bool any_root_pending = false;
   std::vector<PendingGradient> pending_gradients;
   std::vector<EventId> grad_events;      // handed out by autograd.grad()
-  std::vector<EventId> amp_events;       // what the scaler's check last found bad
+  std::vector<EventId> amp_events;       // what checks of scalers found bad since their updates
   std::vector<HostRead> host_reads;      // in programs without backward
   std::vector<HostRead> decisive_reads;  // tests and reads since the last healthy step
   // How many of these there were, per line that made the value; and the most that a line recovered
@@ -175,9 +187,9 @@ struct JudgeState {
   std::int64_t optimizers = 0;
   std::int64_t optimizer_steps = 0;
   std::int64_t healthy_steps = 0;
-  std::int64_t skips_in_a_row = 0;    // by the scaler
-  bool optimizer_stepped = false;     // and the step was healthy
-  std::uint64_t records_dropped = 0;  // they did not fit
+  std::map<std::uint64_t, std::int64_t> skips_in_a_row;  // of each scaler
+  bool optimizer_stepped = false;                        // and the step was healthy
+  std::uint64_t records_dropped = 0;                     // they did not fit
   bool strict = false;
   EventId first_own_event = 0;  // earlier events are of the process that forked this one
 

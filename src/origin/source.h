@@ -18,6 +18,8 @@ struct Source {
   bool tested = false;
   bool cleaned = false;
   bool discarded = false;
+  bool of_scaled_loss = false;   // born in the backward of a loss that a GradScaler multiplied
+  bool found_by_scaler = false;  // by its check: the step is skipped
   // The declared or imported values it was made from (Verdict::evidence).
   std::vector<std::shared_ptr<Source>> evidence;
   NoteSite* site = nullptr;  // owned by Notes, for ever
