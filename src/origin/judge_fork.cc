@@ -6,9 +6,11 @@
 
 namespace nanscope {
 
-// Values and their origins live on in the child. What is pending is judged by the parent, who
-// has it too.
+// Values, their origins and the count of steps live on in the child. What is pending is judged by
+// the parent, who has it too.
 void JudgeState::forked() {
+  steps_before_fork = steps();
+  parent_had_optimizers = counts_optimizer_steps();
   roots.clear();
   any_root_pending = false;
   pending_gradients.clear();
@@ -27,6 +29,8 @@ void JudgeState::forked() {
 
 void JudgeState::begin_anew() {
   forked();
+  steps_before_fork = 0;
+  parent_had_optimizers = false;
   ledger.clear();
   strict = false;
 }

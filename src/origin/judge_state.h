@@ -147,8 +147,11 @@ struct JudgeState {
   // checkpoint), or a copy of these.
   [[nodiscard]] bool is_put_there(const Event& event) const;
   [[nodiscard]] bool origins_in_backward(std::span<const EventId> ids) const;
+  [[nodiscard]] bool counts_optimizer_steps() const {
+    return optimizers > 0 || optimizer_steps > 0 || parent_had_optimizers;
+  }
   [[nodiscard]] std::int64_t steps() const {
-    return optimizers > 0 || optimizer_steps > 0 ? optimizer_steps : backwards_ended;
+    return steps_before_fork + (counts_optimizer_steps() ? optimizer_steps : backwards_ended);
   }
   [[nodiscard]] std::uint64_t evicted() const;
 
@@ -192,6 +195,8 @@ struct JudgeState {
   std::uint64_t records_dropped = 0;                     // they did not fit
   bool strict = false;
   EventId first_own_event = 0;  // earlier events are of the process that forked this one
+  std::int64_t steps_before_fork = 0;
+  bool parent_had_optimizers = false;
 
  private:
   void collect();
