@@ -94,6 +94,7 @@ void JudgeState::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
     bad = true;
     const std::vector<EventId> ids = blame_tensor(leaf.state, root->place);
     if (!root->events.empty() && root->bad.size() < kMostRootEvents) append(root->bad, ids);
+    if (root->scaled && leaf.in_optimizer) scaler_will_check(ids);
     const bool noted = std::any_of(pending_gradients.begin(), pending_gradients.end(),
                                    [&](const PendingGradient& gradient) {
                                      return !gradient.leaf_died && gradient.grad == leaf.grad;

@@ -247,7 +247,8 @@ void End::host_reads() {
     HarmDone harm{HarmKind::kHost, {}, read.place};
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
-      if (event != nullptr && !protected_from_harm(*event)) harm.events.push_back(id);
+      if (event == nullptr || protected_from_harm(*event)) continue;
+      if (!skipped_by_scaler({&id, 1}, false)) harm.events.push_back(id);
     }
     if (!harm.events.empty()) state_.verdicts.harm(harm);
   }
@@ -283,7 +284,7 @@ void End::keep(const Held& held) {
   const bool excused = !ids.empty() && state_.all_events(ids, [&](const Event& event) {
     return protected_from_harm(event) || merely_held(event);
   });
-  if (excused || state_.inherited(ids)) return;
+  if (excused || state_.inherited(ids) || skipped_by_scaler(ids, false)) return;
   state_.verdicts.harm({HarmKind::kKept, state_.blame_tensor(held.state, ending_.place),
                         ending_.place, held.name, "", held.state.kinds});
 }

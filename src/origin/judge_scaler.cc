@@ -19,16 +19,25 @@ bool can_be_of_scaling(const Source& source) {
   return is_scalers_product(source) || born_in_backward(source) || brought;
 }
 
-// It, or the Inf that was brought in and of which it was made: Inf * 0 when gradients are clipped.
+template <class Test>
+bool all_are(const std::vector<std::shared_ptr<Source>>& sources, const Test& test) {
+  return !sources.empty() && std::all_of(sources.begin(), sources.end(),
+                                         [&](const auto& source) { return test(*source); });
+}
+
+// It, or the Infs of which it was made.
 bool found_by_scaler(const Source& source) {
-  if (source.found_by_scaler) return can_be_of_scaling(source);
-  return !source.evidence.empty() &&
-         std::all_of(source.evidence.begin(), source.evidence.end(),
-                     [](const auto& given) { return found_by_scaler(*given); });
+  if (source.found_by_scaler && can_be_of_scaling(source)) return true;
+  return all_are(source.infs, found_by_scaler) || all_are(source.evidence, found_by_scaler);
 }
 
 bool made_by_scaling(const Source& source) {
-  return is_scalers_product(source) || (born_in_backward(source) && source.of_scaled_loss);
+  return is_scalers_product(source) || (born_in_backward(source) && source.of_scaled_loss) ||
+         all_are(source.infs, made_by_scaling);
+}
+
+bool reaches_optimizer(const Source& source) {
+  return source.reaches_optimizer || all_are(source.infs, reaches_optimizer);
 }
 
 }  // namespace
@@ -44,26 +53,39 @@ bool JudgeState::in_backward_of_scaled_loss() const {
   return any;
 }
 
+void JudgeState::scaler_will_check(std::span<const EventId> gradient) {
+  for (const EventId id : gradient) {
+    const Event* event = events.find(id);
+    if (event == nullptr) continue;
+    for (const Origins* origins : {&event->nan, &event->inf})
+      for (const OriginRef& ref : *origins) ref.source->reaches_optimizer = true;
+  }
+}
+
 void JudgeState::scaler_checked(std::span<const EventId> found) {
   for (const EventId id : found) {
     const Event* event = events.find(id);
     if (event == nullptr) continue;
     for (const Origins* origins : {&event->nan, &event->inf})
       for (const OriginRef& ref : *origins) ref.source->found_by_scaler = true;
-    if (amp_events.size() < kMostRootEvents) amp_events.push_back(id);
+    const bool again = std::find(amp_events.begin(), amp_events.end(), id) != amp_events.end();
+    if (!again && amp_events.size() < kMostRootEvents) amp_events.push_back(id);
   }
 }
 
 bool JudgeState::bad_by_scaling(std::span<const EventId> ids) const {
   const std::vector<Blamed> origins = blame(ids, events);
-  return std::all_of(origins.begin(), origins.end(),
-                     [](const Blamed& origin) { return made_by_scaling(*origin.source); });
+  return !origins.empty() && std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
+    return made_by_scaling(*origin.source);
+  });
 }
 
 bool JudgeState::left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const {
   const std::vector<Blamed> origins = blame(ids, events);
   return !origins.empty() && std::all_of(origins.begin(), origins.end(), [&](const Blamed& origin) {
-    return found_by_scaler(*origin.source) || (in_optimizer && made_by_scaling(*origin.source));
+    const Source& source = *origin.source;
+    return found_by_scaler(source) ||
+           (made_by_scaling(source) && (in_optimizer || reaches_optimizer(source)));
   });
 }
 

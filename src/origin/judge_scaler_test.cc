@@ -134,6 +134,30 @@ TEST(JudgeScaler, AnotherGradientBesideItIsHarm) {
   EXPECT_EQ(p.verdict(), "div:30 by gradient");
 }
 
+TEST(JudgeScaler, ANanOfAnInfThatItFoundIsOfTheSameOrigin) {
+  Program p;
+  const Leaf w = p.parameter();
+  Tensor grad = unscale(p, overflow(p, w));
+  p.inplace("mul_", grad, {}, kNan,
+            {.line = 76, .elementwise = true, .fresh_nan = true, .feeds = {{.inf_to_nan = true}}});
+  p.set_grad(w, grad);
+  p.end();
+  EXPECT_TRUE(p.clean());
+}
+
+TEST(JudgeScaler, ALeafBesideTheOptimizersIsBadByTheSame) {
+  Program p;
+  const Leaf w = p.parameter();
+  const Leaf input = p.parameter("input", /*in_optimizer=*/false);
+  const auto root = p.judge.backward_begins({}, Program::at(74), {}, /*scaled=*/true);
+  const Tensor grad = grad_born_in_backward(p);
+  p.set_grad(w, grad);
+  p.set_grad(input, p.op("mul", {grad}, kInf, kInBackward));
+  p.judge.backward_ended(root, p.leaves());
+  p.end();
+  EXPECT_TRUE(p.clean());
+}
+
 TEST(JudgeScaler, AGradientThatNoOptimizerHasIsNotTheScalers) {
   Program p;
   const Leaf w = p.parameter("w", /*in_optimizer=*/false);
@@ -156,6 +180,16 @@ TEST(JudgeScaler, ALossThatScalingMadeInfiniteIsNoHarm) {
   const Leaf w = p.parameter();
   const Tensor loss = p.op("mul", {p.data()}, kInf, {.line = 74, .grad = true, .in_scaler = true});
   p.backward(loss, w, p.op("mul", {loss}, kInf, kInBackward));
+  p.end();
+  EXPECT_TRUE(p.clean());
+}
+
+TEST(JudgeScaler, FiniteGradientsOfALossThatScalingMadeInfiniteAreGood) {
+  Program p;
+  const Leaf w = p.parameter();
+  const Tensor loss = p.op("mul", {p.data()}, kInf, {.line = 74, .grad = true, .in_scaler = true});
+  p.backward(loss, w, p.tensor());
+  p.step();
   p.end();
   EXPECT_TRUE(p.clean());
 }
@@ -216,6 +250,21 @@ TEST(JudgeScaler, EachScalerHasARowOfItsOwn) {
     p.zero_grad();
   }
   EXPECT_EQ(p.verdict(), "div:20 by gradient");
+}
+
+TEST(JudgeScaler, WhatItFoundIsNotKeptInABlockWithoutBackward) {
+  Program p;
+  const Leaf w = p.parameter();
+  Tensor grad = p.brought(kBoth);
+  p.inplace("_amp_foreach_non_finite_check_and_unscale_", grad, {}, kBoth,
+            {.line = 75, .in_scaler = true, .elementwise = true, .fresh_nan = true});
+  const Tensor norm = p.op("linalg_vector_norm", {grad}, kNan, {.line = 76});
+  p.item(norm);
+  p.end(false, {{grad.state, {}}, {norm.state, {"norm"}}});
+  EXPECT_TRUE(p.clean());
+  const Tensor other = p.op("sqrt", {p.data()}, kNan, {.line = 10});
+  p.end(false, {{other.state, {"other"}}});
+  EXPECT_EQ(p.verdict(), "sqrt:10 by kept");
 }
 
 TEST(JudgeScaler, GradientsFromBeforeTheWatchThatItFindsAreNoHarm) {

@@ -83,13 +83,14 @@ struct JudgeState {
   void gradients_dropped(std::span<const TensorId> gradients);
 
   // ---- judge_scaler.cc
+  void scaler_will_check(std::span<const EventId> gradient);  // of an optimizer's parameter
   void scaler_checked(std::span<const EventId> found);
   void scaler_updated(bool found_inf, double scale, const Place& place, TensorId scaler);
   [[nodiscard]] bool in_backward_of_scaled_loss() const;
   // Bad by scaling alone: the scaler's own product, or born in the backward of that.
   [[nodiscard]] bool bad_by_scaling(std::span<const EventId> ids) const;
-  // A gradient that the scaler's check has found, or would find. `in_optimizer`: of a parameter
-  // of one.
+  // Bad by what the scaler's check has found, or would find. `in_optimizer`: the gradient of a
+  // parameter of one.
   [[nodiscard]] bool left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const;
   [[nodiscard]] std::int64_t most_skips_in_a_row() const;
 

@@ -37,7 +37,8 @@ void JudgeState::step_begins(std::span<const LeafGrad> params, bool found_inf, c
     if (!root.pending()) continue;
     const bool cleaned = !root.bad.empty() &&
                          all_events(root.bad, [](const Event& event) { return event.replaced; });
-    if (cleaned) {
+    // The product overflowed, and not the gradients: they do not depend on its value.
+    if (cleaned || (delivers_to(root, params) && bad_by_scaling(root.events))) {
       close(root, Fate::kHandled);
     } else if (delivers_to(root, params)) {
       harm.events.insert(harm.events.end(), root.events.begin(), root.events.end());

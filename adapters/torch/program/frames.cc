@@ -115,7 +115,7 @@ const FileInfo& file_info(PyObject* filename) {
   if (!all.torch_folder.empty() && path.starts_with(all.torch_folder)) {
     const std::string_view inside = std::string_view(path).substr(all.torch_folder.size());
     info.optimizer = inside.starts_with("optim/");
-    info.scaler = inside == "amp/grad_scaler.py";
+    info.scaler = inside == "amp/grad_scaler.py" || inside.ends_with("/sharded_grad_scaler.py");
     info.printing = inside == "_tensor_str.py";
     info.clipping = inside == "nn/utils/clip_grad.py";
     info.engine = inside == "autograd/graph.py";
