@@ -84,17 +84,21 @@ void take_through_inf(Origins& into, const Explained& why, const Events& events,
                       const MakeSelf& self) {
   if (why.nan_from_inf.empty()) return;
   Origins given;
-  bool born = false;
+  Origins born;
   for (const EventId id : why.nan_from_inf) {
     const Event* parent = events.find(id);
     if (parent == nullptr) continue;
     for (const OriginRef& ref : origins_of(*parent, false)) {
-      born |= !ref.source->given();
-      add_once(ref.source->given() ? given : into, ref);
+      add_once(ref.source->given() ? given : born, ref);
     }
   }
-  if (born) return;
+  for (const OriginRef& ref : born) add_once(into, ref);
+  if (!born.empty() && !why.fresh_nan) return;
   const std::shared_ptr<Source> own = self();
+  for (const OriginRef& ref : born) {
+    if (own->infs.size() < kMostOrigins) add_once(own->infs, ref.source);
+  }
+  if (!born.empty()) return;
   for (const OriginRef& ref : given) {
     if (own->evidence.size() < kMostEvidence) add_once(own->evidence, ref.source);
   }

@@ -47,8 +47,8 @@ void Judge::op_raised(const OpRecord& record, const std::string& text, FactsMake
 }
 
 Judge::RootId Judge::backward_begins(std::span<const TensorState> roots, const Place& place,
-                                     std::span<const std::uint32_t> way) {
-  return Session(*this)->backward_begins(roots, place, way);
+                                     std::span<const std::uint32_t> way, bool scaled) {
+  return Session(*this)->backward_begins(roots, place, way, scaled);
 }
 
 void Judge::backward_ended(RootId root, std::span<const LeafGrad> leaves) {
@@ -88,8 +88,8 @@ void Judge::gradients_dropped(std::span<const TensorId> gradients) {
   Session(*this)->gradients_dropped(gradients);
 }
 
-void Judge::scaler_updated(bool found_inf, double scale, const Place& place) {
-  Session(*this)->scaler_updated(found_inf, scale, place);
+void Judge::scaler_updated(bool found_inf, double scale, const Place& place, TensorId scaler) {
+  Session(*this)->scaler_updated(found_inf, scale, place, scaler);
 }
 
 void Judge::host_read(const TensorState& tensor, NumberKinds numbers, bool decides,

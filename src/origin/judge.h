@@ -70,9 +70,9 @@ class Judge {
   // ---- the program
   using RootId = nanscope::RootId;
   // `way`: lines of the nearest 64 graph nodes, given only for a healthy root and only for
-  // the first 200 of them.
+  // the first 200 of them. `scaled`: a GradScaler multiplied the loss.
   RootId backward_begins(std::span<const TensorState> roots, const Place& place,
-                         std::span<const std::uint32_t> way);
+                         std::span<const std::uint32_t> way, bool scaled = false);
   // `leaves`: those with a gradient; all of them if the root was bad, else at least the bad.
   void backward_ended(RootId root, std::span<const LeafGrad> leaves);
   void grad_ended(RootId root, std::span<const TensorState> results);
@@ -86,8 +86,9 @@ class Judge {
   // A parameter or buffer of a module was set to this value.
   void value_registered(const TensorState& value, Target target, const TargetName& name,
                         const Place& place);
-  void gradients_dropped(std::span<const TensorId> gradients);            // zero_grad, grad = None
-  void scaler_updated(bool found_inf, double scale, const Place& place);  // scale: after the update
+  void gradients_dropped(std::span<const TensorId> gradients);  // zero_grad, grad = None
+  // `scale`: after the update. `scaler`: its scale, which tells it from others.
+  void scaler_updated(bool found_inf, double scale, const Place& place, TensorId scaler = {});
   // repr, numpy(), tolist(); `decides` is false for printing.
   void host_read(const TensorState& tensor, NumberKinds numbers, bool decides, const Place& place);
   // A tensor is handed to another process. What was born here is read there; what came from

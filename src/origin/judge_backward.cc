@@ -21,7 +21,7 @@ bool same(const std::vector<Delivered>& a, const std::vector<Delivered>& b) {
 }  // namespace
 
 RootId JudgeState::backward_begins(std::span<const TensorState> tensors, const Place& place,
-                                   std::span<const std::uint32_t> lines) {
+                                   std::span<const std::uint32_t> lines, bool scaled) {
   ++backwards;
   host_reads.clear();  // reads alone are no harm in a program that trains
   judge_replaced(place);
@@ -31,6 +31,7 @@ RootId JudgeState::backward_begins(std::span<const TensorState> tensors, const P
   root.id = next_root++;
   root.place = place;
   root.first_event = events.next_id();
+  root.scaled = scaled || in_backward_of_scaled_loss();
   for (const TensorState& tensor : tensors) {
     if (tensor.kinds.any()) append(root.events, blame_tensor(tensor, place));
     append(root.swallowed, ledger.marks_of(tensor));
@@ -93,6 +94,7 @@ void JudgeState::backward_ended(RootId id, std::span<const LeafGrad> leaves) {
     bad = true;
     const std::vector<EventId> ids = blame_tensor(leaf.state, root->place);
     if (!root->events.empty() && root->bad.size() < kMostRootEvents) append(root->bad, ids);
+    if (root->scaled && leaf.in_optimizer) scaler_will_check(ids);
     const bool noted = std::any_of(pending_gradients.begin(), pending_gradients.end(),
                                    [&](const PendingGradient& gradient) {
                                      return !gradient.leaf_died && gradient.grad == leaf.grad;

@@ -51,6 +51,8 @@ class End {
   [[nodiscard]] bool may_be_why(const TensorState& local, const std::vector<EventId>& ids) const;
   [[nodiscard]] bool merely_held(const Event& event) const;
   [[nodiscard]] bool skipped_on_purpose(const std::vector<EventId>& ids) const;
+  [[nodiscard]] bool scaler_is_why() const;
+  [[nodiscard]] bool skipped_by_scaler(std::span<const EventId> ids, bool in_optimizer) const;
 
   JudgeState& state_;
   const Ending& ending_;
@@ -105,6 +107,7 @@ void End::losses() {
 // A loss the program tested, whose gradients an optimizer still has: a skipped step. Or one of
 // autograd.grad() that the program tested, or what came of it: a proposal it rejected.
 bool End::handled(const Root& root) const {
+  if (!scaler_is_why() && state_.bad_by_scaling(root.events)) return true;
   if (ending_.abnormal) return false;
   if (root.of_grad) {
     const auto known = [](const Event& event) { return event.known; };
@@ -158,12 +161,27 @@ bool End::skipped_on_purpose(const std::vector<EventId>& ids) const {
          state_.origins_in_backward(ids);
 }
 
+// The program gave up because its loss scaler only skips: its words say so, or it did so for long.
+bool End::scaler_is_why() const {
+  return ending_.abnormal && !ending_.blunder &&
+         (ending_.about_values || state_.most_skips_in_a_row() >= 3);
+}
+
+// What GradScaler's check found, or would have found next, and what was computed from it since: a
+// clipped gradient is a new value of the same origin.
+bool End::skipped_by_scaler(std::span<const EventId> ids, bool in_optimizer) const {
+  return !scaler_is_why() && state_.left_to_scaler(ids, in_optimizer);
+}
+
 bool End::handled(const LeafGrad& leaf) const {
-  return leaf.in_optimizer && skipped_on_purpose(state_.ledger.events_of(leaf.state));
+  const std::vector<EventId> ids = state_.ledger.events_of(leaf.state);
+  return skipped_by_scaler(ids, leaf.in_optimizer) ||
+         (leaf.in_optimizer && skipped_on_purpose(ids));
 }
 
 bool End::handled(const PendingGradient& gradient) const {
-  return gradient.in_optimizer && skipped_on_purpose(gradient.events);
+  return skipped_by_scaler(gradient.events, gradient.in_optimizer) ||
+         (gradient.in_optimizer && skipped_on_purpose(gradient.events));
 }
 
 void End::results_of_grad(HarmDone& harm) {
@@ -172,7 +190,7 @@ void End::results_of_grad(HarmDone& harm) {
     const std::vector<EventId> ids = state_.ledger.events_of(result);
     const bool cleaned =
         !ids.empty() && state_.all_events(ids, [](const Event& event) { return event.replaced; });
-    if (!cleaned && !state_.inherited(ids))
+    if (!cleaned && !state_.inherited(ids) && !skipped_by_scaler(ids, false))
       append(harm.events, state_.blame_tensor(result, ending_.place));
   }
 }
@@ -200,7 +218,8 @@ void End::used_gradients() {
   HarmDone harm{HarmKind::kGradient, {}, ending_.place};
   for (const EventId id : state_.grad_events) {
     const Event* event = state_.events.find(id);
-    if (event != nullptr && event->used && !protected_from_harm(*event)) harm.events.push_back(id);
+    if (event == nullptr || !event->used || protected_from_harm(*event)) continue;
+    if (!skipped_by_scaler({&id, 1}, false)) harm.events.push_back(id);
   }
   if (!harm.events.empty()) state_.verdicts.harm(harm);
 }
@@ -222,6 +241,7 @@ void End::guards() {
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || event->repaired || event->replaced) continue;
+      if (skipped_by_scaler({&id, 1}, false)) continue;
       const std::uint32_t line = event->place.line;
       if (state_.is_habit(line, ending_.abnormal)) continue;
       const bool is_loss = state_.healthy_steps == 0 || ending_.abnormal ||
@@ -239,7 +259,8 @@ void End::host_reads() {
     HarmDone harm{HarmKind::kHost, {}, read.place};
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
-      if (event != nullptr && !protected_from_harm(*event)) harm.events.push_back(id);
+      if (event == nullptr || protected_from_harm(*event)) continue;
+      if (!skipped_by_scaler({&id, 1}, false)) harm.events.push_back(id);
     }
     if (!harm.events.empty()) state_.verdicts.harm(harm);
   }
@@ -275,7 +296,7 @@ void End::keep(const Held& held) {
   const bool excused = !ids.empty() && state_.all_events(ids, [&](const Event& event) {
     return protected_from_harm(event) || merely_held(event);
   });
-  if (excused || state_.inherited(ids)) return;
+  if (excused || state_.inherited(ids) || skipped_by_scaler(ids, false)) return;
   state_.verdicts.harm({HarmKind::kKept, state_.blame_tensor(held.state, ending_.place),
                         ending_.place, held.name, "", held.state.kinds});
 }

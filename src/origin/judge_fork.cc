@@ -6,9 +6,11 @@
 
 namespace nanscope {
 
-// Values and their origins live on in the child. What is pending is judged by the parent, who
-// has it too.
+// Values, their origins and the count of steps live on in the child. What is pending is judged by
+// the parent, who has it too.
 void JudgeState::forked() {
+  steps_before_fork = steps();
+  parent_had_optimizers = counts_optimizer_steps();
   roots.clear();
   any_root_pending = false;
   pending_gradients.clear();
@@ -17,7 +19,8 @@ void JudgeState::forked() {
   host_reads.clear();
   decisive_reads.clear();
   bad_reads_of_line.clear();
-  backwards = backwards_ended = optimizers = optimizer_steps = healthy_steps = skips_in_a_row = 0;
+  backwards = backwards_ended = optimizers = optimizer_steps = healthy_steps = 0;
+  skips_in_a_row.clear();
   optimizer_stepped = step_skipped = false;
   records_dropped = 0;
   verdicts.forget();
@@ -26,6 +29,8 @@ void JudgeState::forked() {
 
 void JudgeState::begin_anew() {
   forked();
+  steps_before_fork = 0;
+  parent_had_optimizers = false;
   ledger.clear();
   host_numbers.forget();
   strict = false;

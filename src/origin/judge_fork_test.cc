@@ -38,7 +38,7 @@ TEST(JudgeFork, AValueKeepsItsOriginInTheChild) {
   EXPECT_EQ(p.verdict(), "sqrt:10 by parameter");
 }
 
-TEST(JudgeFork, StepsAndNotesBeginAnew) {
+TEST(JudgeFork, StepsGoOnAndNotesBeginAnew) {
   Program p;
   const Leaf w = p.parameter();
   p.op("nan_to_num", {p.op("sqrt", {p.data()}, kNan, {.line = 10})}, kFinite, {.line = 11});
@@ -46,8 +46,24 @@ TEST(JudgeFork, StepsAndNotesBeginAnew) {
   ASSERT_EQ(p.judge.steps(), 1);
   ASSERT_EQ(p.judge.notes().size(), 1u);
   p.judge.forked();
-  EXPECT_EQ(p.judge.steps(), 0);
+  EXPECT_EQ(p.judge.steps(), 1);
   EXPECT_EQ(p.judge.notes().size(), 0u);
+  p.backward(p.tensor(), w, p.tensor());
+  EXPECT_EQ(p.judge.steps(), 1) << "it is the optimizer that counts, as it was for the parent";
+  p.step();
+  EXPECT_EQ(p.judge.steps(), 2);
+  p.judge.forked();
+  p.step();
+  EXPECT_EQ(p.judge.steps(), 3) << "a child of the child";
+}
+
+TEST(JudgeFork, WithoutAnOptimizerBackwardCallsGoOn) {
+  Program p;
+  const Leaf w = p.parameter("w", false);
+  p.backward(p.tensor(), w, p.tensor());
+  p.judge.forked();
+  p.backward(p.tensor(), w, p.tensor());
+  EXPECT_EQ(p.judge.steps(), 2);
 }
 
 // ---- one watched stretch, then another

@@ -150,7 +150,6 @@ void Call::find_origin_of_numbers() {
 // The host, a test or the scaler's check looks at the bad inputs. Printing asks nothing.
 void Call::note_readers() {
   if (parents_.empty() || record_.place.printing) return;
-  if (traits_.amp_check) state_.amp_events = parents_;
   if (traits_.reads_host) {
     state_.remember_host(parents_, record_.place);
     state_.host_numbers.read(record_.numbers, parents_);
@@ -158,7 +157,11 @@ void Call::note_readers() {
   }
   if (!is_test(record_)) return;
   for (const EventId id : parents_) state_.events.test(id);
-  if (!record_.place.in_scaler) state_.remember_read(parents_, requires_grad_, record_.place);
+  if (record_.place.in_scaler || traits_.amp_check) {
+    state_.scaler_checked(parents_);
+  } else {
+    state_.remember_read(parents_, requires_grad_, record_.place);
+  }
 }
 
 void Call::drop_finite() {
@@ -268,6 +271,9 @@ EventId Call::add_event(Kinds out) {
       event.source->view = event.view();
       event.source->view.facts = facts_.facts(std::nullopt);
       event.source->tested = event.tested;
+      event.source->of_scaled_loss =
+          event.place.phase == Phase::kBackward && state_.in_backward_of_scaled_loss();
+      event.source->found_by_scaler = traits_.amp_check;
     }
     return event.source;
   };

@@ -39,6 +39,7 @@ struct Root {
   Place place;
   bool open = true;      // still running
   bool of_grad = false;  // autograd.grad()
+  bool scaled = false;   // a GradScaler multiplied the loss
   bool done = false;     // judged, or its gradients were thrown away
 
   [[nodiscard]] bool pending() const { return !events.empty() && !done; }
@@ -69,7 +70,7 @@ struct JudgeState {
 
   // ---- judge_backward.cc
   RootId backward_begins(std::span<const TensorState> roots, const Place& place,
-                         std::span<const std::uint32_t> way);
+                         std::span<const std::uint32_t> way, bool scaled = false);
   void backward_ended(RootId id, std::span<const LeafGrad> leaves);
   void grad_ended(RootId id, std::span<const TensorState> results);
   void backward_raised(RootId id, bool about_nan, const std::string& text);
@@ -81,7 +82,18 @@ struct JudgeState {
   void step_begins(std::span<const LeafGrad> params, bool found_inf, const Place& place);
   void step_ended(std::span<const Held> bad_state, const Place& place);
   void gradients_dropped(std::span<const TensorId> gradients);
-  void scaler_updated(bool found_inf, double scale, const Place& place);
+
+  // ---- judge_scaler.cc
+  void scaler_will_check(std::span<const EventId> gradient);  // of an optimizer's parameter
+  void scaler_checked(std::span<const EventId> found);
+  void scaler_updated(bool found_inf, double scale, const Place& place, TensorId scaler);
+  [[nodiscard]] bool in_backward_of_scaled_loss() const;
+  // Bad by scaling alone: the scaler's own product, or born in the backward of that.
+  [[nodiscard]] bool bad_by_scaling(std::span<const EventId> ids) const;
+  // Bad by what the scaler's check has found, or would find. `in_optimizer`: the gradient of a
+  // parameter of one.
+  [[nodiscard]] bool left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const;
+  [[nodiscard]] std::int64_t most_skips_in_a_row() const;
 
   // ---- judge_reads.cc
   void host_read(const TensorState& tensor, NumberKinds numbers, bool decides, const Place& place);
@@ -137,8 +149,11 @@ struct JudgeState {
   // checkpoint), or a copy of these.
   [[nodiscard]] bool is_put_there(const Event& event) const;
   [[nodiscard]] bool origins_in_backward(std::span<const EventId> ids) const;
+  [[nodiscard]] bool counts_optimizer_steps() const {
+    return optimizers > 0 || optimizer_steps > 0 || parent_had_optimizers;
+  }
   [[nodiscard]] std::int64_t steps() const {
-    return optimizers > 0 || optimizer_steps > 0 ? optimizer_steps : backwards_ended;
+    return steps_before_fork + (counts_optimizer_steps() ? optimizer_steps : backwards_ended);
   }
   [[nodiscard]] std::uint64_t evicted() const;
 
@@ -149,6 +164,7 @@ struct JudgeState {
   static constexpr std::size_t kMostHostReads = 1024;
   static constexpr std::size_t kMostLines = 4096;
   static constexpr std::size_t kMostRootEvents = 256;
+  static constexpr std::size_t kMostScalers = 256;
 
   World& world;
   Ledger ledger;
@@ -161,7 +177,7 @@ struct JudgeState {
   bool any_root_pending = false;
   std::vector<PendingGradient> pending_gradients;
   std::vector<EventId> grad_events;      // handed out by autograd.grad()
-  std::vector<EventId> amp_events;       // what the scaler's check last found bad
+  std::vector<EventId> amp_events;       // what checks of scalers found bad since their updates
   std::vector<HostRead> host_reads;      // in programs without backward
   std::vector<HostRead> decisive_reads;  // tests and reads since the last healthy step
   // How many of these there were, per line that made the value; and the most that a line recovered
@@ -177,11 +193,13 @@ struct JudgeState {
   std::int64_t optimizers = 0;
   std::int64_t optimizer_steps = 0;
   std::int64_t healthy_steps = 0;
-  std::int64_t skips_in_a_row = 0;    // by the scaler
-  bool optimizer_stepped = false;     // and the step was healthy
-  std::uint64_t records_dropped = 0;  // they did not fit
+  std::map<std::uint64_t, std::int64_t> skips_in_a_row;  // of each scaler
+  bool optimizer_stepped = false;                        // and the step was healthy
+  std::uint64_t records_dropped = 0;                     // they did not fit
   bool strict = false;
   EventId first_own_event = 0;  // earlier events are of the process that forked this one
+  std::int64_t steps_before_fork = 0;
+  bool parent_had_optimizers = false;
 
  private:
   void collect();

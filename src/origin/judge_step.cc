@@ -1,4 +1,4 @@
-// Rules at an optimizer's step, at zero_grad and at the loss scaler's update.
+// Rules at an optimizer's step and at zero_grad.
 #include <algorithm>
 
 #include "origin/judge_state.h"
@@ -37,7 +37,8 @@ void JudgeState::step_begins(std::span<const LeafGrad> params, bool found_inf, c
     if (!root.pending()) continue;
     const bool cleaned = !root.bad.empty() &&
                          all_events(root.bad, [](const Event& event) { return event.replaced; });
-    if (cleaned) {
+    // The product overflowed, and not the gradients: they do not depend on its value.
+    if (cleaned || (delivers_to(root, params) && bad_by_scaling(root.events))) {
       close(root, Fate::kHandled);
     } else if (delivers_to(root, params)) {
       harm.events.insert(harm.events.end(), root.events.begin(), root.events.end());
@@ -80,35 +81,6 @@ void JudgeState::gradients_dropped(std::span<const TensorId> gradients) {
   forget_gradients([&](TensorId grad) {
     return std::find(gradients.begin(), gradients.end(), grad) != gradients.end();
   });
-}
-
-// A skipped step is a note. It is an error if the loss was bad by other than the scaler's
-// own multiplication, or if scaling down does not help any more.
-void JudgeState::scaler_updated(bool found_inf, double scale, const Place& place) {
-  if (!found_inf) {
-    skips_in_a_row = 0;
-    amp_events.clear();
-    return;
-  }
-  ++skips_in_a_row;
-  const std::vector<Blamed> found = blame(amp_events, events);
-  EventView first;
-  first.place = place;
-  notes.skipped_by_scaler(found.empty() ? first : found.front().source->view);
-  fate(amp_events, Fate::kHandled);
-  for (Root& root : roots) {
-    if (!root.pending()) continue;
-    const std::vector<Blamed> origins = blame(root.events, events);
-    const bool own = std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
-      return origin.source->view.place.in_scaler;
-    });
-    if (!own) verdicts.harm({HarmKind::kLoss, root.events, root.place});
-    close(root, Fate::kHandled);
-  }
-  forget_done_roots();
-  if (scale < 1.0 && skips_in_a_row >= 3 && !amp_events.empty()) {
-    verdicts.harm({HarmKind::kGradient, amp_events, place, {}, "loss scale collapsed"});
-  }
 }
 
 }  // namespace nanscope

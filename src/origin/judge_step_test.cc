@@ -1,4 +1,4 @@
-// Rules at the optimizer's step and at the loss scaler's update.
+// Rules at the optimizer's step.
 #include <gtest/gtest.h>
 
 #include "origin/scenario.h"
@@ -60,77 +60,6 @@ TEST(JudgeStep, FoundInfIsASkip) {
   Leaf w = p.parameter();
   p.backward(p.tensor(), w, infinite_grad(p));
   p.step(80, true);
-  EXPECT_TRUE(p.clean());
-}
-
-// ---- GradScaler
-
-Tensor unscale(Program& p, Tensor grad) {
-  p.inplace("_amp_foreach_non_finite_check_and_unscale_", grad, {}, grad.state.kinds,
-            {.line = 75, .in_scaler = true});
-  return grad;
-}
-
-TEST(JudgeScaler, ASkippedStepIsANote) {
-  Program p;
-  Leaf w = p.parameter();
-  p.healthy_iteration(w);
-  Tensor loss = p.op("mul", {p.data()}, kInf, {.line = 74, .grad = true, .in_scaler = true});
-  Tensor grad = p.op("mul", {loss}, kInf, {.line = 74, .phase = Phase::kBackward});
-  p.backward(loss, w, grad);
-  unscale(p, grad);
-  p.judge.scaler_updated(true, 32768, Program::at(76));
-  p.zero_grad();
-  p.healthy_iteration(w);
-  p.judge.scaler_updated(false, 32768, Program::at(76));
-  p.end();
-  EXPECT_TRUE(p.clean());
-  EXPECT_EQ(p.notes(), "mul:74 handled; mul:74 step skipped by GradScaler");
-}
-
-TEST(JudgeScaler, ALossThatIsBadWithoutTheScaleIsAnError) {
-  Program p;
-  Leaf w = p.parameter();
-  Tensor loss = p.op("log", {p.data()}, kNan, {.line = 10, .grad = true});
-  Tensor scaled = p.op("mul", {loss}, kNan, {.line = 74, .grad = true, .in_scaler = true});
-  Tensor grad = p.op("mul", {scaled}, kNan, {.line = 10, .phase = Phase::kBackward});
-  p.backward(scaled, w, grad, 74);
-  unscale(p, grad);
-  p.judge.scaler_updated(true, 32768, Program::at(76));
-  ASSERT_EQ(p.verdict(), "log:10 by loss");
-  EXPECT_EQ(p.reported[0].place.line, 74u);
-}
-
-TEST(JudgeScaler, ScaleBelowOneAtTheThirdSkipInARowIsAnError) {
-  Program p;
-  Leaf w = p.parameter();
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(p.clean());
-    Tensor grad = infinite_grad(p);
-    p.backward(p.tensor(), w, grad);
-    unscale(p, grad);
-    p.judge.scaler_updated(true, 0.5, Program::at(76));
-    p.zero_grad();
-  }
-  EXPECT_EQ(p.verdict(), "div:20 by gradient");
-}
-
-TEST(JudgeScaler, AGoodUpdateBreaksTheRow) {
-  Program p;
-  for (int i = 0; i < 6; ++i) {
-    unscale(p, infinite_grad(p));
-    p.judge.scaler_updated(true, 0.5, Program::at(76));
-    if (i % 2 == 1) p.judge.scaler_updated(false, 0.5, Program::at(76));
-  }
-  EXPECT_TRUE(p.clean());
-}
-
-TEST(JudgeScaler, TheScalersOwnCheckIsNoGuard) {
-  Program p;
-  p.judge.optimizer_made();
-  Tensor grad = p.op("div", {p.data()}, kInf, {.line = 20, .grad = true});
-  unscale(p, grad);
-  p.end(true);
   EXPECT_TRUE(p.clean());
 }
 

@@ -18,6 +18,12 @@ struct Source {
   bool tested = false;
   bool cleaned = false;
   bool discarded = false;
+  bool of_scaled_loss = false;     // born in the backward of a loss that a GradScaler multiplied
+  bool found_by_scaler = false;    // by its check: the step is skipped
+  bool reaches_optimizer = false;  // a gradient of an optimizer's parameter is bad by it
+  // The born Infs that a NaN was made of, Inf * 0 when gradients are clipped; they are its origins
+  // too.
+  std::vector<std::shared_ptr<Source>> infs;
   // The declared or imported values it was made from (Verdict::evidence).
   std::vector<std::shared_ptr<Source>> evidence;
   NoteSite* site = nullptr;  // owned by Notes, for ever

@@ -119,6 +119,80 @@ def test_every_kind_of_child_finds_its_own_error(tmp_path: Path) -> None:
     assert gap["what"] == "child processes with errors of their own" and gap["count"] == 8
 
 
+# Ways out of a child that was stopped: none of them is a success.
+WAYS_OUT = """
+import multiprocessing as mp, os, sys, torch
+
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+
+def step(factor):
+    opt.zero_grad()
+    (w * factor).log().sum().backward()
+    opt.step()
+
+def exits(status):
+    step(0)
+    os._exit(status)
+
+def exits_in_the_end(status):
+    try:
+        step(0)
+    finally:
+        os._exit(status)
+
+def leaves_in_the_end(status):
+    try:
+        step(0)
+    finally:
+        sys.exit(status)
+
+def has_a_child(status):
+    step(1)
+    os._exit(in_a_fork(exits, status))
+
+def is_healthy(status):
+    step(1)
+    os._exit(status)
+
+def in_a_fork(way, status):
+    pid = os.fork()
+    if pid == 0:
+        way(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+def in_a_process(way, status):
+    child = mp.get_context("fork").Process(target=way, args=(status,))
+    child.start()
+    child.join()
+    return child.exitcode
+
+for _ in range(3):
+    step(1)
+for way in exits, exits_in_the_end, leaves_in_the_end, has_a_child, is_healthy:
+    seen = [run(way, n) for n in (0, 7) for run in (in_a_fork, in_a_process)]
+    print(way.__name__, *seen, flush=True)
+"""
+
+
+@pytest.mark.parametrize("mode", ["exact", "sentinel"])
+def test_a_stopped_child_never_ends_with_0(tmp_path: Path, mode: str) -> None:
+    done = run(tmp_path, WAYS_OUT, "--mode", mode)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.splitlines() == [
+        "exits 1 1 1 1",
+        "exits_in_the_end 1 1 7 7",
+        "leaves_in_the_end 1 1 7 7",
+        "has_a_child 1 1 1 1",
+        "is_healthy 0 0 7 7",
+    ]
+    steps = []
+    for capture in tmp_path.glob("nanscope-program.*.nsc"):
+        steps += [f["origin"]["step"] for f in read_capture(capture) if f["level"] == "error"]
+    # Those of the parent go on in a child, and in a child of a child.
+    assert sorted(steps) == [3] * 12 + [4] * 4
+
+
 # While one thread is nearly always with the judge, the others fork: also from a backward hook.
 # Every op has run before: torch's own first times have locks that a fork copies.
 FORKS = """

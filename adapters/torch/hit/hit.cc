@@ -381,7 +381,9 @@ namespace {
 void tell_scaler(const Wrapper& wrapper, const Call& call) {
   // _amp_update_scale_(self, growth_tracker, found_inf, ...)
   std::vector<double> values;
+  TensorId scale;
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t, int) {
+    if (values.empty()) scale = tensor_id(tensor);
     OwnedView first(tensor);
     first.sizes.clear();
     first.strides.clear();
@@ -392,7 +394,7 @@ void tell_scaler(const Wrapper& wrapper, const Call& call) {
   Watcher::get().history().loss_scale_seen(values[0]);
   const Busy busy;
   const WithoutGil without_gil;
-  Watcher::get().judge().scaler_updated(values[2] > 0, values[0], current_place());
+  Watcher::get().judge().scaler_updated(values[2] > 0, values[0], current_place(), scale);
 }
 }  // namespace
 

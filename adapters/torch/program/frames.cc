@@ -143,7 +143,7 @@ const FileInfo& SourceFiles::info_of(PyObject* filename) {
     const std::string_view inside = std::string_view(path).substr(torch_folder_.size());
     info.of_torch = true;
     info.optimizer = inside.starts_with("optim/");
-    info.scaler = inside == "amp/grad_scaler.py";
+    info.scaler = inside == "amp/grad_scaler.py" || inside.ends_with("/sharded_grad_scaler.py");
     info.printing = inside == "_tensor_str.py";
     info.clipping = inside == "nn/utils/clip_grad.py";
     info.engine = inside == "autograd/graph.py";

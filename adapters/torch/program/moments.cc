@@ -1,5 +1,6 @@
 #include "adapters/torch/program/moments.h"
 
+#include <algorithm>
 #include <regex>
 
 #include "adapters/torch/hit/at_hand.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kNearestNodes = 64;
+constexpr std::size_t kNodesOfALoss = 16;  // a sum of scaled terms
 constexpr std::size_t kMostResults = 2000;
 constexpr int kWaysKept = 200;
 
@@ -102,6 +104,13 @@ void add_written_unseen(std::vector<World::Replaced>& found) {
   for (const at::Tensor& buffer : watcher().world().live_buffers()) look(buffer, Target::kBuffer);
 }
 
+// torch.amp.GradScaler multiplied the loss, or a term of it.
+bool is_scaled(const Tensors& roots) {
+  const std::vector<StackId> sites = sites_on_the_way(roots, kNodesOfALoss);
+  return std::any_of(sites.begin(), sites.end(),
+                     [](StackId stack) { return info_of(stack).in_scaler; });
+}
+
 }  // namespace
 
 void count_hidden(const at::Tensor& tensor) {
@@ -158,7 +167,8 @@ Judge::RootId Moments::backward_begins(const Tensors& roots) {
         watcher().world().register_target(leaf, Target::kParameter);
     }
   }
-  return tell([&] { return watcher().judge().backward_begins(states, place, way); });
+  const bool scaled = is_scaled(roots);
+  return tell([&] { return watcher().judge().backward_begins(states, place, way, scaled); });
 }
 
 void Moments::backward_ended(Judge::RootId root, const Tensors& roots) {

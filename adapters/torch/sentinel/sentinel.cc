@@ -141,6 +141,7 @@ bool Sentinel::any_buffer_turned_bad() {
 
 Unsettled Sentinel::unsettled(const Written& written) {
   Unsettled found = unsettled_;
+  found.loss |= nan_loss_skipped_;
   for (const at::Tensor& leaf : Watcher::get().world().live_leaves())
     found.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
   for (const WeakTensor& leaf : leaves_) {
@@ -161,7 +162,7 @@ void Sentinel::begin_looks() {
   }
   counts_ = {};
   unsettled_ = {};
-  step_skipped_ = loss_since_step_ = false;
+  step_skipped_ = loss_since_step_ = nan_loss_ = nan_loss_skipped_ = false;
   backwards_at_step_ = last_moment_ = 0;
   leaves_.clear();
   next_snapshot_ = Clock::time_point::max();
@@ -174,11 +175,15 @@ std::uint64_t Sentinel::shared_memory() const noexcept {
 
 Alarm Sentinel::look_at_backward_begin(const std::vector<at::Tensor>& roots) {
   ++counts_.moments;
-  if (const auto loss = number_in_root(roots)) write_loss(*loss);
+  if (const auto loss = number_in_root(roots)) {
+    write_loss(*loss);
+    nan_loss_ |= std::isnan(*loss);
+  }
   for (const at::Tensor& root : roots) {
     count_hidden(below_transforms(root));
     if (is_bad(below_transforms(root))) loss_since_step_ = unsettled_.loss = true;
   }
+  if (std::exchange(nan_loss_skipped_, false)) return "the loss";
   if (!steps_by_hand()) return {};
   find_leaves(roots);
   return any_leaf_bad() ? "a parameter" : "";
@@ -203,6 +208,7 @@ Alarm Sentinel::look_at_step_begin(const std::vector<at::Tensor>& parameters, bo
     if (is_bad(parameter.grad())) return "a gradient";
   }
   if (bad_loss) return "the loss";
+  nan_loss_ = false;
   ++counts_.healthy;
   unsettled_ = {};
   return {};
@@ -218,6 +224,7 @@ Alarm Sentinel::look_at_step_end(const Written& written) {
 
 Alarm Sentinel::look_at_scaler(const at::Tensor& scale) {
   ++counts_.moments;
+  nan_loss_skipped_ |= std::exchange(nan_loss_, false);
   const auto value = number_in_root({scale});
   return value && *value < 1 ? "what the loss scaler skips" : "";
 }

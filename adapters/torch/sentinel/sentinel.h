@@ -145,6 +145,10 @@ class Sentinel {
   Unsettled unsettled_;
   bool step_skipped_ = false;
   bool loss_since_step_ = false;  // a bad one, whose gradients were not thrown away
+  // A NaN loss, which no scaling of a finite one gives: waits for the scaler's update, and then for
+  // the next moment, when the exact watch has judged that.
+  bool nan_loss_ = false;
+  bool nan_loss_skipped_ = false;
   std::int64_t backwards_at_step_ = 0;
   std::int64_t last_moment_ = 0;
   std::vector<WeakTensor> leaves_;  // of programs whose updates are written by hand

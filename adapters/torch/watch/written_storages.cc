@@ -23,6 +23,7 @@ void WrittenStorages::forget() {
   for (auto& slot : made_) slot.store(0, std::memory_order_relaxed);
   const std::lock_guard guard(allocations_lock_);
   allocations_.clear();
+  for (auto& [impl, lent] : lent_) lent.computed = false;
 }
 
 void WrittenStorages::others_may_write(const at::Tensor& tensor) {

@@ -12,7 +12,8 @@ import os
 import sys
 
 from nanscope import _core
-from nanscope.run.ending import REAL_EXIT, Ending
+from nanscope.errors import ChildStop
+from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop
 from nanscope.run.imports import when_imported
 from nanscope.run.process import Watch
 from nanscope.run.settings import Settings
@@ -91,6 +92,7 @@ class Children:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.raised: Raised | None = None  # what ended a child's target
+        self.stopped = False  # its target, by us
 
     def follow(self) -> None:
         watch = self.watch
@@ -132,6 +134,7 @@ class Children:
     def _target_ended(self, *_: object) -> None:
         """Called where a child's target has returned or raised, which is printed and forgotten."""
         error = sys.exc_info()[1]
+        self.stopped = replaces_stop(error, ChildStop)
         if error is None or isinstance(error, SystemExit) or self.watch.adapter is None:
             return
         from nanscope.moments import held
@@ -142,9 +145,11 @@ class Children:
         watch = self.watch
         if not watch.settings.is_child:
             return status  # called by hand in the program's own process
-        ending = Ending("exception" if self.raised else "normally", status)
-        watch.judge(ending, self.raised)
-        return status
+        kind = "exception" if self.raised else "normally"
+        if self.stopped and not status:  # it called sys.exit(0) on its way out
+            kind = "stopped"
+        changed = watch.judge(Ending(kind, status), self.raised)
+        return status if changed is None else changed
 
     # ---------------------------------------------------------------- other programs
     def _other_program(self, event: str, args: tuple) -> None:

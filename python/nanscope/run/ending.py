@@ -25,7 +25,8 @@ class Ending:
     """How the program ended.
 
     kind        "normally" (sys.exit too), "exception", "signal" (Ctrl-C) or "stopped" (by us)
-    status      what the shell would have seen without nanscope; 0 when stopped
+    status      what the shell would have seen without nanscope; when stopped, 0 or what the
+                program chose on its way out
     exception   what came out uncaught, SystemExit excepted
     started     False: it could not be opened, found or compiled, which has been said
     """
@@ -89,10 +90,25 @@ def _ended(error: BaseException | None, begin: CodeType, stop_type: StopType) ->
         error.__traceback__ = None  # or it would keep the program's locals alive
         return Ending("stopped", 0, error)
     if isinstance(error, SystemExit):
+        if replaces_stop(error, stop_type):
+            return Ending("stopped", _exit_status(error))
         # Raised by the first frame of runpy itself: it found no module to run.
         started = top is None or top.tb_next is not None or not _is_runpy(begin)
         return Ending("normally", _exit_status(error), started=started)
     return _print_exception(error)
+
+
+def replaces_stop(error: BaseException | None, stop_type: StopType) -> bool:
+    """Whether it is our own exception, or was raised while that was on its way: in a `finally`, or
+    by whoever caught it.
+    """
+    seen = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, stop_type):
+            return True
+        seen.add(id(error))
+        error = error.__context__
+    return False
 
 
 def join_threads(ending: Ending, stop_type: StopType) -> Ending:

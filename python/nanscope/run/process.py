@@ -8,8 +8,9 @@ import time
 from _thread import get_ident
 
 from nanscope import _core
+from nanscope.errors import ChildStop, Stop
 from nanscope.run.conclusion import Conclusion
-from nanscope.run.ending import REAL_EXIT, Ending, say, write_json
+from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, write_json
 from nanscope.run.imports import when_imported
 from nanscope.run.observer import Observer
 from nanscope.telling.stack import display_path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from nanscope.run.settings import Settings
 
 ERROR_FOUND = 3
+STOPPED_CHILD = 1  # as after any exception that nobody caught
 begun = False  # this process is watched as a whole
 NO_TORCH = "nanscope: the program never imported torch; nothing was watched."
 RAN_ON = (
@@ -52,8 +54,6 @@ def observer_of(watch: Watch, adapter: ModuleType) -> Observer:
 class Watch:
     """What this process does is watched, judged and reported."""
 
-    error_status = ERROR_FOUND
-
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.adapter: ModuleType | None = None
@@ -68,6 +68,10 @@ class Watch:
         self.signalled = False
         self.observer = Observer(self, None)  # of nothing, until torch is there
         self.status: int | None = None  # once it is judged: another than the program's own
+
+    @property
+    def error_status(self) -> int:
+        return STOPPED_CHILD if self.settings.is_child else ERROR_FOUND
 
     # ---------------------------------------------------------------- before and during
     def begin(self) -> None:
@@ -163,7 +167,7 @@ class Watch:
             if isinstance(error, Exception):
                 say(f"nanscope could not tell what it found, a fault of its own: {error!r}")
             found = self.adapter is not None and self.observer.error_found()
-            self.status = self._status(found)
+            self.status = self._status(found, ending)
         if self.observer.replays:
             REAL_EXIT(1)  # it could not tell, and is not to run the program's atexit
         self.judged = True
@@ -190,7 +194,7 @@ class Watch:
         self._show(conclusion, ending, children)
         if self.settings.json:
             write_json(self.settings.json, conclusion.capture.json())
-        return self._status(found)
+        return self._status(found, ending)
 
     def conclude(self, ending: Ending, raised: Raised | None) -> Conclusion:
         """Ends the session."""
@@ -201,11 +205,14 @@ class Watch:
             raised = held.Raised(ending.exception)
         return self.observer.conclude(ending, raised, ours)
 
-    def _status(self, found: bool) -> int | None:
+    def _status(self, found: bool, ending: Ending) -> int | None:
         """A child's status is between it and its parent: a DataLoader fails at once if a worker
-        ends with another than 0. The run ends with 3, whoever found the error.
+        ends with another than 0. But one that we stopped did not do its work, and does not say so.
+        The run ends with 3, whoever found the error.
         """
-        return ERROR_FOUND if found and not self.settings.is_child else None
+        if not self.settings.is_child:
+            return ERROR_FOUND if found else None
+        return STOPPED_CHILD if found and ending.kind == "stopped" and not ending.status else None
 
     def _children(self) -> list[tuple[int, str]]:
         """Those that found an error."""
@@ -223,7 +230,7 @@ class Watch:
 
     def finish(self, ending: Ending) -> Conclusion:
         children = self._children()
-        status = self._status(self.adapter.error_found() or bool(children))
+        status = self._status(self.adapter.error_found() or bool(children), ending)
         ending = Ending(ending.kind, ending.status if status is None else status)
         return Conclusion.of_session(self.adapter, ending, self._not_watched(children))
 
@@ -309,6 +316,7 @@ class Watch:
         """`os._exit`: nothing else runs after it."""
         if self.judging or not isinstance(status, int):
             return
-        found = self.judge(Ending("normally", status & 0xFF))
+        stopped = replaces_stop(sys.exc_info()[1], (Stop, ChildStop))
+        found = self.judge(Ending("stopped" if stopped else "normally", status & 0xFF))
         if found is not None:
             REAL_EXIT(found)

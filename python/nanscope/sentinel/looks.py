@@ -62,6 +62,7 @@ class Sentinel:
         self.false_alarms = 0
         self.connections = Connections()
         self.next_at = 0.0  # the earliest time of the next snapshot
+        self.begun_before_us = False  # nobody looked at what the program had done by then
         self.said_obstacle = False
         self.said_unguarded: set[str] = set()
         self.ended = False
@@ -213,6 +214,7 @@ class Sentinel:
     def forked(self) -> None:
         """In a child of the program: a sentinel of its own, whose first snapshot is yet to come."""
         self.snapshots.forked()
+        self.begun_before_us = True
         self.due_at_once()
 
     # ---------------------------------------------------------------- asking a snapshot
@@ -231,6 +233,8 @@ class Sentinel:
             if answer.error is None or answer.knows_the_origin:
                 return best or answer if answer.error is None else answer
             best = best or answer
+        if self.begun_before_us:
+            return None  # it came from before the snapshot, and that is not from outside
         return best
 
     def _run(self, snapshot: Snapshot, last_moment: int) -> answers.Answer | None:

@@ -54,7 +54,7 @@ class Case:
         if path not in self.files:
             try:
                 self.files[path] = SourceFile.read(path)
-            except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
+            except (OSError, SyntaxError, UnicodeError, LookupError):
                 return None
         return self.files[path]
 

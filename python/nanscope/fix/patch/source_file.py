@@ -37,9 +37,13 @@ class SourceFile:
         self.encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         if self.encoding == "utf-8-sig":
             self.encoding = "utf-8"
-        self.text = data[len(BOM) if self.has_bom else 0 :].decode(self.encoding)
+        own = data[len(BOM) if self.has_bom else 0 :]
+        self.text = own.decode(self.encoding)
+        if self.text.encode(self.encoding) != own:
+            raise UnicodeError(f"{path} would not be the same if it were written again")
         self.starts = [0, *(m.end() for m in re.finditer(r"\r\n|\r|\n", self.text))]
-        self.newline = "\r\n" if "\r\n" in self.text else "\n"
+        with_return = self.text.count("\r\n")
+        self.newline = "\r\n" if 2 * with_return > self.text.count("\n") else "\n"
         self._wrapper: MetadataWrapper | None = None
 
     @classmethod

@@ -9,8 +9,8 @@ import signal
 import sys
 import tempfile
 
-from nanscope import _core
 from nanscope.findings import Finding, Report
+from nanscope.fix.verb.captured import BadCapture, Command, NotAllowed, agreed, read, report_of
 from nanscope.run.ending import say, write_json
 
 NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
@@ -27,7 +27,11 @@ def carry_out(request) -> int:
     exchange = tempfile.mkdtemp(prefix="nanscope-fix-")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        return Fix(request, exchange).carry_out()
+        command = Command.of(request)
+        return Fix(request, command, exchange).carry_out()
+    except NotAllowed as error:
+        say(f"nanscope fix: {error}")
+        return BAD_USAGE
     except KeyboardInterrupt:
         say("nanscope fix: interrupted; nothing was changed.")
         return 130
@@ -38,23 +42,8 @@ def carry_out(request) -> int:
         shutil.rmtree(exchange, ignore_errors=True)
 
 
-class BadCapture(Exception):
-    """The capture of --from is none."""
-
-
-def read(capture: str) -> _core.Capture:
-    try:
-        return _core.Capture.read(capture)
-    except ValueError as error:
-        raise BadCapture(str(error)) from None
-
-
-def report_of(capture: str) -> Report:
-    return Report.parse(read(capture).json())
-
-
 class Fix:
-    def __init__(self, request, exchange: str) -> None:
+    def __init__(self, request, command: Command, exchange: str) -> None:
         from nanscope.fix.run import copies, runs
         from nanscope.fix.verb.search import Budget, Search
 
@@ -65,7 +54,7 @@ class Fix:
         numbers = {k: DEFAULTS[k] if v is None else v for k, v in numbers.items()}
         self.max_runs = numbers["max_runs"]
         self.finding: Finding | None = None
-        kind, target, args = self._program()
+        kind, target, args = command.kind, command.target, command.args
         self.unprotected = runs.protection(exchange)
         self.copied = self.unprotected is not None and copies.is_small(self.folder)
         self.runner = runs.Runner(
@@ -82,15 +71,6 @@ class Fix:
         self.search = Search(
             self.runner, self.folder, main, budget, numbers["max_fixes"], self._progress
         )
-
-    def _program(self) -> tuple[str, str, list[str]]:
-        run = self.request.run
-        if run.target or self.request.from_ is None:
-            return run.kind, run.target, list(run.args)
-        argv = report_of(self.request.from_).program.argv
-        if argv[:1] == ["-m"]:
-            return "module", argv[1], argv[2:]
-        return "script", argv[0], argv[1:]
 
     def _progress(self, text: str) -> None:
         if not self.manner.quiet:
@@ -160,14 +140,10 @@ class Fix:
             f"{about}. What they write {where}is written for real: it cannot be thrown away here "
             f"({self.unprotected})."
         )
-        if self.request.yes:
-            return True
-        if os.isatty(0) and os.isatty(2):
-            sys.stderr.write("nanscope fix: repeat the program? [y/N] ")
-            sys.stderr.flush()
-            return sys.stdin.readline().strip().lower() in ("y", "yes")
-        self._progress("it is not repeated without --yes.")
-        return False
+        answer = True if self.request.yes else agreed("repeat the program?")
+        if answer is None:
+            self._progress("it is not repeated without --yes.")
+        return bool(answer)
 
     # ---------------------------------------------------------------- the answer
     def _propose(self, capture: str, finding: Finding | None = None) -> int:
