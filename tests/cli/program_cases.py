@@ -107,6 +107,8 @@ CASES = {
     "byte_order_mark": ({"a.py": b"\xef\xbb\xbfprint('\xc3\xa4')\n1/0"}, ["a.py"]),
     "bom_and_latin1": ({"a.py": b"\xef\xbb\xbf# coding: latin-1\nprint(1)\n"}, ["a.py"]),
     "null_byte": ({"a.py": b"x = 1\ny = \0 2\n"}, ["a.py"]),
+    "null_byte_between": ({"a.py": b"x = 1\0 2\nprint(5)\n"}, ["a.py"]),
+    "null_byte_in_comment": ({"a.py": b"print(1)\n#a\0b\nprint(5)\n"}, ["a.py"]),
     "crlf": ({"a.py": b"if 1:\r\n    print('''a\r\nb''')\r\n    1/0\r\n"}, ["a.py"]),
     "exception": ({"a.py": raising("return x / (y - 1)")}, ["a.py"]),
     "exception_code": ({}, ["-c", raising("raise ValueError('a\\nb')")]),
