@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import torch
 
 from nanscope.telling import source, stack
 from nanscope.telling.source import SourceKeeper, locate, split_stack
@@ -407,8 +408,25 @@ def test_loaded_torch_is_no_user_code(tmp_path, monkeypatch):
     assert source.is_user_code(str(tmp_path / "src/other.py"))
 
 
+def test_what_a_record_lists_is_a_librarys(tmp_path, monkeypatch):
+    """As `pip install --target` leaves it: beside a file of the user's own."""
+    info = tmp_path / "somewhere/pack-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "RECORD").write_text("pack/a.py,sha256=x,1\n'odd, name'/b.py,,\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "somewhere"))
+    monkeypatch.setattr(stack, "_known", {})
+    assert not source.is_user_code(str(tmp_path / "somewhere/pack/a.py"))
+    assert source.is_user_code(str(tmp_path / "somewhere/pack/mine.py"))
+    assert source.is_user_code(str(tmp_path / "somewhere/train.py"))
+    assert not source.is_user_code(str(tmp_path / "somewhere/pack/a.py"), "train.py")
+    assert source.is_user_code(
+        str(tmp_path / "somewhere/pack/a.py"), str(tmp_path / "somewhere/pack/a.py")
+    )
+
+
 USER, OTHER = frame("/home/me/train.py"), frame("/home/me/model.py")
-TORCH, THREAD = frame(library("torch", "x.py")), frame(os.path.join(STANDARD, "threading.py"))
+TORCH, THREAD = frame(torch.__file__), frame(os.path.join(STANDARD, "threading.py"))
+PACKAGE = frame(library("mypackage", "scale.py"))
 OURS = frame(os.path.join(OWN, "api", "check.py"))
 LAUNCH = frame(os.path.join(OWN, "run", "program.py"))
 FROZEN, RUNPY = frame("<frozen importlib._bootstrap>"), frame(os.path.join(STANDARD, "runpy.py"))
@@ -423,6 +441,10 @@ COMMAND = frame("/usr/bin/nanscope")
         ([OTHER, USER], (0, None)),
         ([TORCH, TORCH, OTHER, TORCH, USER], (2, 0)),
         ([OURS, TORCH, USER], (2, 1)),
+        ([TORCH, PACKAGE, USER], (2, 1)),
+        ([TORCH, PACKAGE, TORCH, PACKAGE, OTHER, PACKAGE, USER], (4, 1)),
+        ([THREAD, PACKAGE, USER], (2, 1)),
+        ([MADE, TORCH, USER], (2, 0)),
         ([OURS, USER, RUNPY, FROZEN, LAUNCH, COMMAND], (1, None)),
         ([TORCH, THREAD, FROZEN], (1, 0)),
         ([TORCH, LAUNCH, COMMAND], (0, None)),
@@ -469,8 +491,6 @@ def test_code_a_library_generated_is_the_librarys(tmp_path, monkeypatch):
 
 
 def test_a_function_that_was_compiled_is_no_site():
-    import torch
-
     compiler = os.path.join(os.path.dirname(torch.__file__), "_dynamo", "eval_frame.py")
     names = ["<eval_with_key>.1", compiler, "/home/me/train.py", compiler, "/home/me/main.py"]
     frames = [(compile("", name, "exec"), 0) for name in names]

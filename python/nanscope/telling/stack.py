@@ -2,8 +2,9 @@
 
 A name proves nothing: a path with `/torch/` in it need not be torch's. A file is a library's if it
 really lies (symbolic links followed) in the standard library, in a site-packages folder, in the
-package of the torch that is loaded or in nanscope itself. So an editable install is the user's.
-A file that a library generated for itself in the temporary folder is the library's.
+package of the torch that is loaded or in nanscope itself, or if an installer's RECORD lists it
+(`pip install --target`). So an editable install is the user's. A file that a library generated for
+itself in the temporary folder is the library's.
 """
 
 from __future__ import annotations
@@ -56,15 +57,30 @@ def split_stack(
     """The frames to name, as indices: the site, and the library frame where the op stands.
 
     `frames` run from the innermost outwards. The site is the innermost of the user's; without one
-    (a thread that a library started) the outermost there is. The second is the innermost frame
-    where that is not the user's own. Both are None for a stack with nothing to show.
+    (a thread that a library started) the outermost there is. The second is the innermost frame of
+    a package below the site: of torch itself only if no other package stands between, for its own
+    Python files (torch/_tensor.py) say what every `1 / x` ends up in. Both are None for a stack
+    with nothing to show.
     """
     shown = visible(frames)
     if not shown:
         return None, None
     mine = (i for i in shown if _is_users(frames[i][0], main_file) and not _is_compiled(frames, i))
     site = next(mine, shown[-1])
-    return site, shown[0] if shown[0] != site else None
+    inner = [i for i in shown if i < site]
+    packages = (i for i in inner if _is_of_a_package(frames[i][0].co_filename))
+    return site, next(packages, inner[0] if inner else None)
+
+
+def _is_of_a_package(filename: str) -> bool:
+    """Of an installed one, other than torch."""
+    real = _real(filename)
+    if filename.startswith("<") or not _is_library(real):
+        return False
+    if _is_below(real, _STANDARD) and _INSTALLED.isdisjoint(real.split(os.sep)):
+        return False
+    torch = getattr(sys.modules.get("torch"), "__path__", ())
+    return not any(_is_below(real, os.path.realpath(folder)) for folder in torch)
 
 
 def _is_compiled(frames: Sequence[Frame], i: int) -> bool:
@@ -122,7 +138,31 @@ def _is_library(real: str) -> bool:
     has_torch = "torch" in sys.modules
     if has_torch not in _folders:
         _folders[has_torch] = _library_folders()
-    return any(_is_below(real, folder) for folder in _folders[has_torch])
+    return any(_is_below(real, folder) for folder in _folders[has_torch]) or _is_recorded(real)
+
+
+def _is_recorded(real: str) -> bool:
+    """Whether an installer put it where it lies, in whatever folder: its RECORD lists the file."""
+    for entry in sys.path:
+        folder = os.path.realpath(entry or os.curdir)
+        if _is_below(real, folder):
+            if folder not in _records:
+                _records[folder] = _recorded_in(folder)
+            if os.path.relpath(real, folder) in _records[folder]:
+                return True
+    return False
+
+
+def _recorded_in(folder: str) -> set[str]:
+    import csv
+
+    files: set[str] = set()
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        record = os.path.join(folder, name, "RECORD")
+        if name.endswith(".dist-info") and os.path.isfile(record):
+            with open(record, encoding="utf-8", errors="replace", newline="") as lines:
+                files.update(os.path.normpath(line[0]) for line in csv.reader(lines) if line)
+    return files
 
 
 def _is_generated(real: str) -> bool:
@@ -188,4 +228,5 @@ def _working_directory() -> str | None:
 START_DIRECTORY = _working_directory()
 _known: dict[tuple[str, str | None, bool], bool] = {}
 _folders: dict[bool, set[str]] = {}
+_records: dict[str, set[str]] = {}  # of a folder on sys.path, the files that packages brought
 _resolved: dict[str, str] = {}
