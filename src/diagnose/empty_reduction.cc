@@ -57,6 +57,18 @@ void spread_of_too_few(const Facts& facts, const Operand& x, Opinions& opinions)
           {shape_of(x)});
 }
 
+// nanmean(x) divides the sum by the number of elements that are not nan, which is an integer.
+void mean_of_nothing_but_nan(const Facts& facts, Opinions& opinions) {
+  const std::optional<Operand> count = facts.operand("other", 1, "the number of elements");
+  if (facts.expression().find("nanmean") == std::string::npos || !count || !count->tensor) return;
+  if (!count->tensor->dtype.starts_with("int") || count->value() != 0.0) return;
+  certain(opinions,
+          fmt::format("All that {} takes the mean of{} is nan: no element is left, and the mean of "
+                      "nothing is 0 / 0 = nan.",
+                      facts.expression(), facts.at()),
+          {fmt::format("the number of elements that are not nan is 0{}", facts.at())});
+}
+
 // nll_loss divides by the number (or weight) of the targets that are not ignored.
 void ignored_targets(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> target = facts.operand("target", 1, "the target");
@@ -104,6 +116,7 @@ void ignored_targets(const Facts& facts, Opinions& opinions) {
 
 void empty_reduction(const Facts& facts, Opinions& opinions) {
   if (facts.op_is(OpFamily::kNllLoss)) return ignored_targets(facts, opinions);
+  if (facts.op() == "div") return mean_of_nothing_but_nan(facts, opinions);
   const std::optional<Operand> x = facts.operand("self", 0, "the input");
   if (!x || !x->tensor) return;
   if (facts.op_is(OpFamily::kMean)) mean_of_nothing(facts, *x, opinions);

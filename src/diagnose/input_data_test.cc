@@ -23,6 +23,20 @@ TEST(EmptyReduction, MeanOfNothing) {
             "`x` has 4 elements");
 }
 
+TEST(EmptyReduction, MeanOfNothingButNan) {
+  Finding finding = made(kNan, "aten::div", {with("", "self", 0), with("", "other", 0)});
+  finding.inputs[1].dtype = "int64";
+  EXPECT_EQ(verdict(finding), "division_by_zero certain");
+  finding.origin.site.code = "torch.nanmean(x, 0)";
+  EXPECT_EQ(verdict(finding), "empty_reduction certain");
+  EXPECT_EQ(diagnose(finding).sentence,
+            "All that `torch.nanmean(x, 0)` takes the mean of at [3] is nan: no element is left, "
+            "and the mean of nothing is 0 / 0 = nan.");
+  // A quotient of the program's own in the same expression.
+  finding.inputs[1].dtype = "float32";
+  EXPECT_EQ(verdict(finding), "division_by_zero certain");
+}
+
 TEST(EmptyReduction, VarianceOfOne) {
   Finding finding = made(kNan, "aten::var.correction", {blind(with("x", "self", 1))});
   EXPECT_EQ(verdict(finding), "empty_reduction certain");

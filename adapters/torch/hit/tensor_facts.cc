@@ -25,7 +25,8 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   facts.dtype = type_name(tensor);
   facts.shape = view.sizes;
   if (view.data != nullptr || tensor.numel() == 0) {
-    if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kWatched)
+    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    if (sight_of(impl) == Sight::kWatched || holds_integers(impl))
       facts.statistics = statistics_of(view.view());
   }
   facts.statistics.numel = tensor.numel();

@@ -178,6 +178,13 @@ bool is_foreign(const c10::TensorImpl& tensor) noexcept {
   return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() != own;
 }
 
+bool holds_integers(const c10::TensorImpl& tensor) {
+  const c10::ScalarType type = c10::typeMetaToScalarType(tensor.dtype());
+  const DispatchKeySet keys = tensor.key_set();
+  return c10::isIntegralType(type, /*includeBool=*/true) && keys.has(DispatchKey::CPU) &&
+         !keys.has_any(kWrappers) && has_memory(tensor);
+}
+
 bool is_negated(const c10::TensorImpl& tensor) noexcept {
   return tensor.key_set().has_any(kLazyBits);
 }

@@ -75,6 +75,8 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 [[nodiscard]] bool overlaps_itself(const c10::TensorImpl& tensor);
 // The same elements, in the same order.
 [[nodiscard]] bool is_same_memory(const at::Tensor& one, const at::Tensor& other);
+// Integers or truth values that lie in memory: never bad, but they have statistics.
+[[nodiscard]] bool holds_integers(const c10::TensorImpl& tensor);
 // Its numbers are the negatives or conjugates of those in memory.
 [[nodiscard]] bool is_negated(const c10::TensorImpl& tensor) noexcept;
 // Memory of somebody else: NumPy, a file, another process.
