@@ -10,7 +10,7 @@
 #include <ATen/core/operator_name.h>
 
 #include <atomic>
-#include <vector>
+#include <unordered_set>
 
 #include "adapters/torch/watch/locks.h"
 
@@ -22,14 +22,14 @@ class NewOps {
   // Read on every call.
   [[nodiscard]] bool any() const noexcept { return fresh_.load(std::memory_order_relaxed); }
   // Those noted so far and those that wait; they are forgotten here.
-  [[nodiscard]] std::vector<c10::OperatorName> take();
+  [[nodiscard]] std::unordered_set<c10::OperatorName> take();
   // It has no kernel yet.
   void put_back(const c10::OperatorName& name);
 
  private:
   Lock lock_{LockRank::kNewOps};
-  std::vector<c10::OperatorName> names_;
-  std::atomic<bool> fresh_{false};  // some were noted since they were taken
+  std::unordered_set<c10::OperatorName> names_;  // each once: defined, then given its kernels
+  std::atomic<bool> fresh_{false};               // some were noted since they were taken
 };
 
 }  // namespace nanscope::torch_adapter

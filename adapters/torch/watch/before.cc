@@ -45,34 +45,75 @@ void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument
   before.kept = &before.copy;
 }
 
+// The memory of one storage. NumPy and DLPack make a second storage over the same memory, so that
+// storages are compared by where they lie.
+struct Memory {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+};
+
+Memory memory_of(const at::Tensor& tensor) {
+  c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
+  if (storage == nullptr) return {};
+  const auto* begin = static_cast<const std::byte*>(storage->_mutable_data_ptr_no_checks().get());
+  return begin == nullptr ? Memory{} : Memory{begin, begin + storage->nbytes()};
+}
+
+// What the op writes: in order, and each piece once, for a fused optimizer writes thousands.
+class WrittenMemory {
+ public:
+  WrittenMemory(const Wrapper& wrapper, const Call& call) {
+    each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+      if (!wrapper.arguments[argument].written) return;
+      const Memory memory = memory_of(tensor);
+      if (memory.begin != memory.end) pieces_.push_back(memory);
+    });
+    if (pieces_.size() < 2) return;
+    std::sort(pieces_.begin(), pieces_.end(),
+              [](const Memory& a, const Memory& b) { return a.begin < b.begin; });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < pieces_.size(); ++i) {
+      if (pieces_[i].begin < pieces_[last].end)
+        pieces_[last].end = std::max(pieces_[last].end, pieces_[i].end);
+      else
+        pieces_[++last] = pieces_[i];
+    }
+    pieces_.resize(last + 1);
+  }
+
+  [[nodiscard]] bool meets(const Memory& memory) const {
+    const auto piece =
+        std::partition_point(pieces_.begin(), pieces_.end(),
+                             [&](const Memory& other) { return other.end <= memory.begin; });
+    return piece != pieces_.end() && piece->begin < memory.end;
+  }
+
+ private:
+  c10::SmallVector<Memory, 4> pieces_;
+};
+
 // Operands in memory that the op writes; of the written ones themselves only those it also reads.
 std::uint64_t overwritten_arguments(const Wrapper& wrapper, const Call& call) {
-  c10::SmallVector<const c10::StorageImpl*, 4> targets;
-  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
-    if (wrapper.arguments[argument].written)
-      targets.push_back(storage_of(*tensor.unsafeGetTensorImpl()));
-  });
+  const WrittenMemory written(wrapper, call);
   std::uint64_t overwritten = 0;
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
     if (wrapper.arguments[argument].written || argument >= 64) return;
-    const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
-    if (storage != nullptr && std::find(targets.begin(), targets.end(), storage) != targets.end())
-      overwritten |= std::uint64_t{1} << argument;
+    if (written.meets(memory_of(tensor))) overwritten |= std::uint64_t{1} << argument;
   });
   return overwritten;
 }
 
 // An operand lies in the memory that is written, and is not what is written itself.
 bool is_tangled(const Wrapper& wrapper, const Call& call, std::uint64_t overwritten) {
-  c10::SmallVector<const at::Tensor*, 4> targets;
+  c10::SmallVector<at::Tensor, 4> targets;  // by value: a list in a stack gives what soon is gone
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
-    if (wrapper.arguments[argument].written) targets.push_back(&tensor);
+    if (wrapper.arguments[argument].written) targets.push_back(tensor);
   });
   bool tangled = false;
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
     if (!Before::has_bit(overwritten, argument)) return;
-    tangled |= std::none_of(targets.begin(), targets.end(), [&](const at::Tensor* target) {
-      return is_same_memory(*target, tensor);
+    tangled |= std::none_of(targets.begin(), targets.end(), [&](const at::Tensor& target) {
+      return is_same_memory(target, tensor);
     });
   });
   return tangled;

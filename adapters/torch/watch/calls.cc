@@ -126,6 +126,7 @@ struct Look {
   bool suspect = false;       // something the ledger knows, or nobody watched, is involved
   bool scan_results = false;  // rule V holds, but what went in was never seen
   bool passed_over = false;   // a result was neither scanned nor proved
+  bool tangled = false;       // an operand is another part of the memory that is written
 };
 
 // Left out of the scan whatever goes in.
@@ -156,10 +157,8 @@ Extent scanned_by_row(const Call& call, const at::Tensor& output, ThreadWatch& t
 
 // Written while it is read elsewhere in the call, or several times over: what holds for one element
 // and its operands holds for none.
-bool is_tangled(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& output) {
-  if (!wrapper.writes) return false;
-  const auto* before = static_cast<const Before*>(call.before);
-  return (before != nullptr && before->tangled) || overlaps_itself(output);
+bool is_tangled(const Wrapper& wrapper, const Look& look, const c10::TensorImpl& output) {
+  return wrapper.writes && (look.tangled || overlaps_itself(output));
 }
 
 // What is known of a result: proved, or found by a scan, or nothing where rule V holds.
@@ -167,7 +166,7 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
                         int number, ThreadWatch& thread, Look& look) {
   const c10::TensorImpl& output = *result.unsafeGetTensorImpl();
   const std::size_t bytes = output.numel() * output.itemsize();
-  if (__builtin_expect(is_tangled(wrapper, call, output), 0)) {
+  if (__builtin_expect(is_tangled(wrapper, look, output), 0)) {
     thread.count_bytes(bytes);
     return scanned(output, look);
   }
@@ -311,12 +310,12 @@ void call_begins(Call& call) {
   Wrapper& wrapper = wrapper_of(call);
   call.inner = is_inner(call) || this_thread().is_busy();
   if (call.inner) return;
-  if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {
-    const Busy busy;
-    sweep(Watcher::get().new_ops());
-  }
-  if (!wrapper.writes) return;
   try {
+    if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {
+      const Busy busy;
+      sweep(Watcher::get().new_ops());
+    }
+    if (!wrapper.writes) return;
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {
     Watcher::get().disarming().disarm(wrapper.info.name, error.what());
@@ -355,6 +354,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
     if (wrapper.collective) return;
   }
   Look look;
+  look.tangled = before != nullptr && before->tangled;
   std::int64_t numel = 0;
   each_output(wrapper, call, result, [&](const at::Tensor& output, int number) {
     const Timed<2> timed(Part::kOutputs);

@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "adapters/torch/interpose/tensors.h"
 
@@ -56,12 +57,14 @@ bool WrittenStorages::is_in_lent(const c10::StorageImpl* storage) const noexcept
   return lent_.contains(storage);
 }
 
-// Forgets those that died. A slot is cleared only where no other one lies in it.
+// Forgets those that died. A slot is cleared only where no other one lies in it: other threads read
+// the slots meanwhile.
 void WrittenStorages::sweep_lent() {
   std::erase_if(lent_, [](const auto& entry) { return entry.second.storage.expired(); });
-  for (auto& slot : lent_slots_) slot.store(0, std::memory_order_relaxed);
-  for (const auto& [impl, lent] : lent_)
-    lent_slots_[slot_of(impl)].store(1, std::memory_order_relaxed);
+  std::vector<bool> in_use(kSlots);
+  for (const auto& [impl, lent] : lent_) in_use[slot_of(impl)] = true;
+  for (std::size_t slot = 0; slot < kSlots; ++slot)
+    if (!in_use[slot]) lent_slots_[slot].store(0, std::memory_order_relaxed);
   sweep_lent_at_ = std::max(kFirstSweep, 2 * lent_.size());
 }
 

@@ -144,7 +144,7 @@ def _is_library(real: str) -> bool:
 def _is_recorded(real: str) -> bool:
     """Whether an installer put it where it lies, in whatever folder: its RECORD lists the file."""
     for entry in sys.path:
-        folder = os.path.realpath(entry or os.curdir)
+        folder = os.path.realpath(full_path(entry))
         if _is_below(real, folder):
             if folder not in _records:
                 _records[folder] = _recorded_in(folder)
@@ -154,14 +154,16 @@ def _is_recorded(real: str) -> bool:
 
 
 def _recorded_in(folder: str) -> set[str]:
+    import contextlib
     import csv
 
     files: set[str] = set()
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        record = os.path.join(folder, name, "RECORD")
-        if name.endswith(".dist-info") and os.path.isfile(record):
-            with open(record, encoding="utf-8", errors="replace", newline="") as lines:
-                files.update(os.path.normpath(line[0]) for line in csv.reader(lines) if line)
+    with contextlib.suppress(OSError, csv.Error):  # what cannot be read is nobody's record
+        for name in os.listdir(folder):
+            record = os.path.join(folder, name, "RECORD")
+            if name.endswith(".dist-info") and os.path.isfile(record):
+                with open(record, encoding="utf-8", errors="replace", newline="") as lines:
+                    files.update(os.path.normpath(line[0]) for line in csv.reader(lines) if line)
     return files
 
 

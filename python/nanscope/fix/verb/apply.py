@@ -48,14 +48,25 @@ def write(pairs: list[tuple[SourceFile, SourceFile]], project: str) -> None:
             done.append(one)
             one.carry_out()
     except BaseException as error:
-        for one in reversed(done):
-            one.undo()
+        kept = _undo(done)
         if not isinstance(error, OSError):
             raise
-        raise Refused(f"{at} could not be written: {error.strerror}; nothing is changed.") from None
+        rest = f"{' and '.join(kept)} could not be put back" if kept else "nothing is changed"
+        raise Refused(f"{at} could not be written: {error.strerror}; {rest}.") from None
     finally:
         for one in writes:
             one.clean_up()
+
+
+def _undo(done: list[_Write]) -> list[str]:
+    """Undoes each, whatever becomes of the others; gives the paths that could not be put back."""
+    kept = []
+    for one in reversed(done):
+        try:
+            one.undo()
+        except OSError:
+            kept.append(one.path)
+    return kept
 
 
 def _check(before: SourceFile, project: str) -> None:
