@@ -234,7 +234,7 @@ def test_a_working_directory_that_is_gone(place):
     text = "import os, sys\nprint(sys.path[0], __file__)\nprint(os.path.exists('.'))\n"
     write(place, {"a.py": text})
     outs = []
-    # Below a folder with a blank in its name pip's launcher is a script of sh, which complains itself.
+    # Below a folder with a blank in its name pip's launcher is a script of sh, which complains too.
     for launcher in (PYTHON, [*PYTHON, *WATCHED]):
         (place / "gone").mkdir()
         script = 'cd gone && rmdir ../gone && exec "$@"'
