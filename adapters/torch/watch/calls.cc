@@ -16,6 +16,7 @@
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/program/nodes.h"
 #include "adapters/torch/watch/before.h"
+#include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
@@ -206,6 +207,13 @@ void remember_written(const Wrapper& wrapper, const c10::TensorImpl& impl, Exten
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
   if (is_foreign(impl)) return;
+  // Note [Threads of others]
+  // A thread that Python does not know is a library's: gloo's, which between two ops fills the
+  // memory with what other ranks sent. Nothing that is seen on it says what is there later.
+  if (__builtin_expect(!is_known_to_python(), 0)) {
+    watcher.storages().unmark_made(storage);
+    return;
+  }
   if (wrapper.partial_write && !watcher.storages().is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   if (wrapper.partial_write || !fills_its_storage(impl)) {
@@ -232,9 +240,15 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
   if (sight != Sight::kWatched) {
     if (sight != Sight::kNothing && sight != Sight::kWrapped)
       thread.count_unseen(static_cast<std::size_t>(sight));
-    // Integers may be the bits of floats: read as such, they are looked at like data.
+    // Integers may be the bits of floats: read as such, they are looked at like data. Those that
+    // are written over floats of the program's own stay its own.
     if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0) {
-      watcher.storages().unmark_made(storage_of(impl));
+      if (wrapper.rule == ScanRule::kReinterprets) return;  // nothing is written yet
+      if (wrapper.writes && watcher.storages().is_made(storage_of(impl))) {
+        watcher.storages().address_given(impl.unsafe_storage());
+      } else {
+        watcher.storages().unmark_made(storage_of(impl));
+      }
     } else {
       forget_ceiling(impl);
     }
