@@ -203,14 +203,23 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
   return extent;
 }
 
-void remember_written(const Wrapper& wrapper, const c10::TensorImpl& impl, Extent extent) {
+// Note [Threads of others]
+// A collective fills memory, its own too, with what other ranks sent, after it has returned and
+// between two ops of a thread that Python does not know (gloo's). What is seen of such memory says
+// nothing of what is there later.
+bool others_write_after(const Call& call) {
+  for (const Call* outer = call.outer; outer != nullptr; outer = outer->outer) {
+    if (wrapper_of(*outer).collective) return true;
+  }
+  return !is_known_to_python();
+}
+
+void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
+                      Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
   if (is_foreign(impl)) return;
-  // Note [Threads of others]
-  // A thread that Python does not know is a library's: gloo's, which between two ops fills the
-  // memory with what other ranks sent. Nothing that is seen on it says what is there later.
-  if (__builtin_expect(!is_known_to_python(), 0)) {
+  if (__builtin_expect(others_write_after(call), 0)) {
     watcher.storages().unmark_made(storage);
     return;
   }
@@ -275,15 +284,16 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  remember_written(wrapper, impl, extent_of_result(wrapper, call, output, number, thread, look));
+  remember_written(wrapper, call, impl,
+                   extent_of_result(wrapper, call, output, number, thread, look));
 }
 
 // Statistics that a layer keeps are small: a look, whether they were written in this call or not.
-void look_at_hidden_write(const Wrapper& wrapper, const c10::TensorImpl& impl, ThreadWatch& thread,
-                          Look& look) {
+void look_at_hidden_write(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
+                          ThreadWatch& thread, Look& look) {
   if (sight_of(impl) != Sight::kWatched) return;
   thread.count_bytes(impl.numel() * impl.itemsize());
-  remember_written(wrapper, impl, scanned(impl, look));
+  remember_written(wrapper, call, impl, scanned(impl, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
@@ -378,7 +388,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   });
   if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
   each_hidden_write(wrapper, call, [&](const at::Tensor& target) {
-    look_at_hidden_write(wrapper, *target.unsafeGetTensorImpl(), thread, look);
+    look_at_hidden_write(wrapper, call, *target.unsafeGetTensorImpl(), thread, look);
   });
   if (!look.bad && wrapper.rule != ScanRule::kLifts) {
     const Timed<2> timed(Part::kInputs);
