@@ -172,9 +172,13 @@ class LookingObserver final : public Observer {
   void scaler_updates(const at::Tensor& scale) override {
     answer(sentinel().look_at_scaler(scale));
   }
-  void value_registered(const at::Tensor& value, Target target) override {
-    Observer::value_registered(value, target);
-    sentinel().buffer_made(value);
+  void value_registered(const at::Tensor& value, Target target, const at::Tensor& former) override {
+    Observer::value_registered(value, target, former);
+    sentinel().buffer_made(value, former);
+  }
+  void value_found(const at::Tensor& value, Target target) override {
+    Observer::value_found(value, target);
+    sentinel().buffer_found(value);
   }
 
   // In a program that trains, printing is no harm.
@@ -207,8 +211,12 @@ class LookingObserver final : public Observer {
 
 nb::object Observer::run_backward(Backward& backward) { return call_engine(backward); }
 
-void Observer::value_registered(const at::Tensor& value, Target target) {
+void Observer::value_registered(const at::Tensor& value, Target target, const at::Tensor&) {
   guarded([&] { moments().value_registered(value, target); });
+}
+
+void Observer::value_found(const at::Tensor& value, Target target) {
+  guarded([&] { moments().value_found(value, target); });
 }
 
 Observer& observer() {

@@ -48,8 +48,12 @@ class Observer {
   virtual void gradients_dropped(nb::handle optimizer) { (void)optimizer; }
   virtual void scaler_updates(const at::Tensor& scale) { (void)scale; }
 
-  // A module got this parameter or buffer: remembered in every mode.
-  virtual void value_registered(const at::Tensor& value, Target target);
+  // A module got this parameter or buffer, perhaps in the place of a former one: remembered in
+  // every mode.
+  virtual void value_registered(const at::Tensor& value, Target target,
+                                const at::Tensor& former = {});
+  // A module has it at the end; perhaps nobody registered it.
+  virtual void value_found(const at::Tensor& value, Target target);
   virtual void printed(const at::Tensor& tensor) { (void)tensor; }
   virtual void host_read(const at::Tensor& tensor) { (void)tensor; }
   // One number was read, by an op that the wrappers see.

@@ -51,13 +51,33 @@ void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   observer().step_ended(optimizer);
 }
 
-void register_target(nb::handle tensor, Target target) {
-  if (is_tensor(tensor)) observer().value_registered(unwrap(tensor), target);
+const char* list_of(Target target) {
+  return target == Target::kParameter ? "_parameters" : "_buffers";
 }
 
-void register_targets(nb::handle tensors, Target target) {
-  if (!nb::isinstance<nb::dict>(tensors)) return;
-  for (auto [name, tensor] : nb::borrow<nb::dict>(tensors)) register_target(tensor, target);
+// What the module has under this name so far.
+at::Tensor former_value(nb::handle module, nb::handle name, Target target) {
+  const nb::object values = nb::getattr(module, list_of(target), nb::none());
+  if (!nb::isinstance<nb::dict>(values)) return {};
+  PyObject* former = PyDict_GetItem(values.ptr(), name.ptr());
+  return former != nullptr && is_tensor(former) ? unwrap(former) : at::Tensor();
+}
+
+void register_target(nb::handle module, nb::handle name, nb::handle tensor, Target target) {
+  if (!is_tensor(tensor)) return;
+  observer().value_registered(unwrap(tensor), target, former_value(module, name, target));
+}
+
+// Visits the parameters and buffers that the module itself has.
+template <class Visit>
+void each_target(nb::handle module, Visit visit) {
+  for (const Target target : {Target::kParameter, Target::kBuffer}) {
+    const nb::object values = nb::getattr(module, list_of(target), nb::none());
+    if (!nb::isinstance<nb::dict>(values)) continue;
+    for (auto [name, tensor] : nb::borrow<nb::dict>(values)) {
+      if (is_tensor(tensor)) visit(unwrap(tensor), target);
+    }
+  }
 }
 
 // It refuses tensors that somebody holds weakly, as the world does.
@@ -77,7 +97,9 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
   nb::object result = originals().swapper(one, other);
   for (int i = 0; i < 2; ++i) {
     if (optimized[i]) world.in_optimizer(unwrap(both[i]));
-    if (targets[i] != Target::kNone) observer().value_registered(unwrap(both[i]), targets[i]);
+    // The other one has by now what was here.
+    if (targets[i] != Target::kNone)
+      observer().value_registered(unwrap(both[i]), targets[i], unwrap(both[1 - i]));
   }
   return result;
 }
@@ -86,9 +108,10 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
 // unpickled module, one moved to another type.
 nb::object then_registered(nb::handle original, const nb::args& args, const nb::kwargs& kwargs) {
   nb::object result = call(original, args, kwargs);
-  if (observer().is_on() && args.size() > 0 && nb::hasattr(args[0], "_parameters")) {
-    register_targets(nb::object(args[0].attr("_parameters")), Target::kParameter);
-    register_targets(nb::object(args[0].attr("_buffers")), Target::kBuffer);
+  if (observer().is_on() && args.size() > 0) {
+    each_target(args[0], [](const at::Tensor& value, Target target) {
+      observer().value_registered(value, target);
+    });
   }
   return result;
 }
@@ -152,14 +175,21 @@ void add_moments(nb::module_& module) {
   add_tensor_moment(module, "handed_over", [](Observer& now, Tensor t) { now.handed_over(t); });
   module.def(
       "register_parameter",
-      [](nb::handle, nb::handle, nb::handle tensor) {
-        register_target(tensor, Target::kParameter);
+      [](nb::handle owner, nb::handle name, nb::handle tensor) {
+        register_target(owner, name, tensor, Target::kParameter);
       },
       nb::arg().none(), nb::arg().none(), nb::arg().none());
   module.def(
       "register_buffer",
-      [](nb::handle, nb::handle, nb::handle tensor) { register_target(tensor, Target::kBuffer); },
+      [](nb::handle owner, nb::handle name, nb::handle tensor) {
+        register_target(owner, name, tensor, Target::kBuffer);
+      },
       nb::arg().none(), nb::arg().none(), nb::arg().none());
+  module.def("module_found", [](nb::handle owner) {
+    each_target(owner, [](const at::Tensor& value, Target target) {
+      observer().value_found(value, target);
+    });
+  });
   module.def("take_swapper",
              [](nb::object original) { Adapter::get().keep_swapper(std::move(original)); });
   module.def("swap_tensors", &swap_tensors);

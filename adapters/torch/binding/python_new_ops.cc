@@ -11,6 +11,7 @@
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/interpose/install.h"
 #include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 
@@ -55,6 +56,8 @@ void add_new_ops(nb::module_& module) {
              [](nb::object original) { Adapter::get().keep_implement(std::move(original)); });
   module.def("implement", &implement);
   module.def("ops_with_rules", &ops_with_rules);
+  module.def("is_hidden_write",
+             [](const std::string& argument) { return is_hidden_write(argument); });
   module.def("wrap_new_ops", [](const nb::args&) { wrap_new_ops(); });
 }
 

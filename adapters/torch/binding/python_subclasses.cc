@@ -5,66 +5,104 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <string>
+#include <unordered_set>
 
 #include "adapters/torch/binding/python_objects.h"
-#include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
 namespace {
 
-constexpr int kMostLayers = 4;
-constexpr std::size_t kMostTensors = 64;
+constexpr int kMostLayers = 32;
+constexpr std::size_t kMostTensors = 4096;
 
-void look_into(nb::handle subclass, int layer, std::vector<at::Tensor>& found);
+std::string home_of(nb::handle object) {
+  return nb::cast<std::string>(nb::str(nb::handle(object.type().attr("__module__"))));
+}
 
-// A tensor, or a container of them.
-void take(nb::handle value, int layer, std::vector<at::Tensor>& found) {
-  if (found.size() >= kMostTensors) return;
-  if (is_tensor(value)) {
+// In flight until the program waits for it, which it does before it reads it.
+bool is_under_way(nb::handle subclass) {
+  return nb::hasattr(subclass, "trigger_wait") && nb::hasattr(subclass, "completed") &&
+         !nb::cast<bool>(nb::bool_(nb::object(subclass.attr("completed"))));
+}
+
+// Looks through one subclass and all that it wraps.
+class Unwrapping {
+ public:
+  [[nodiscard]] Wrapped look(nb::handle subclass) {
+    met_.insert(subclass.ptr());
+    look_into(subclass, 0);
+    return {std::move(found_), all_};
+  }
+
+ private:
+  // A tensor, or a container of them. The number of elements that it can hold.
+  std::int64_t take(nb::handle value, int layer) {
+    if (is_tensor(value)) return take_tensor(value, layer);
+    const bool is_dict = nb::isinstance<nb::dict>(value);
+    if (!is_dict && !nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return 0;
+    if (!met_.insert(value.ptr()).second) return 0;
+    std::int64_t held = 0;
+    for (nb::handle item : is_dict ? nb::object(value.attr("values")()) : nb::borrow(value))
+      held += take(item, layer);
+    return held;
+  }
+
+  std::int64_t take_tensor(nb::handle value, int layer) {
+    if (!met_.insert(value.ptr()).second) return 0;
     const at::Tensor& tensor = unwrap(value);
-    if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kWrapped) {
-      look_into(value, layer + 1, found);
-    } else if (has_parts(*tensor.unsafeGetTensorImpl())) {
-      for (const at::Tensor& part : parts_of(tensor)) found.push_back(part);
+    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+    if (found_.size() >= kMostTensors) {
+      all_ = false;
+    } else if (sight_of(impl) == Sight::kWrapped) {
+      look_into(value, layer + 1);
+    } else if (has_parts(impl)) {
+      for (const at::Tensor& part : parts_of(tensor)) found_.push_back(part);
     } else {
-      found.push_back(tensor);
+      found_.push_back(tensor);
     }
-  } else if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
-    for (nb::handle item : value) take(item, layer, found);
+    return tensor.scalar_type() == at::kBool ? 0 : tensor.numel();
   }
-}
 
-// By its own account; else by what it keeps as attributes.
-void look_into(nb::handle subclass, int layer, std::vector<at::Tensor>& found) {
-  if (layer > kMostLayers) return;
-  const auto home = nb::cast<std::string>(nb::str(nb::handle(subclass.type().attr("__module__"))));
-  if (home.starts_with("torch._subclasses")) return;  // a tensor without values
-  if (nb::hasattr(subclass, "__tensor_flatten__")) {
-    const nb::object names = subclass.attr("__tensor_flatten__")();
-    for (nb::handle name : nb::object(names[0])) take(nb::getattr(subclass, name), layer, found);
-  } else if (nb::hasattr(subclass, "__dict__")) {
-    for (nb::handle value : nb::object(subclass.attr("__dict__").attr("values")()))
-      take(value, layer, found);
+  // By its own account; else by what it keeps as attributes, if that can be all of it.
+  void look_into(nb::handle subclass, int layer) {
+    if (layer > kMostLayers) {
+      all_ = false;
+      return;
+    }
+    if (home_of(subclass).starts_with("torch._subclasses")) return;  // a tensor without values
+    if (is_under_way(subclass)) return;
+    if (nb::hasattr(subclass, "__tensor_flatten__")) {
+      const nb::object names = subclass.attr("__tensor_flatten__")();
+      for (nb::handle name : nb::object(names[0])) take(nb::getattr(subclass, name), layer);
+    } else {
+      const nb::object attributes = nb::getattr(subclass, "__dict__", nb::dict());
+      const std::int64_t held = take(attributes, layer);
+      all_ &= held >= unwrap(subclass).numel();
+    }
   }
-}
+
+  std::vector<at::Tensor> found_;
+  std::unordered_set<const PyObject*> met_;  // one may hold itself
+  bool all_ = true;
+};
 
 }  // namespace
 
-std::vector<at::Tensor> wrapped_by(const at::Tensor& subclass) {
+Wrapped wrapped_by(const at::Tensor& subclass) {
   const nb::gil_scoped_acquire gil;
   const Busy busy;
-  std::vector<at::Tensor> found;
+  Wrapped wrapped;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   try {
     const nb::object object = nb::steal(THPVariable_Wrap(subclass));
-    if (object.is_valid()) look_into(object, 0, found);
+    if (object.is_valid()) wrapped = Unwrapping().look(object);
   } catch (const std::exception&) {  // it does not say
-    found.clear();
+    wrapped = {};
   }
   PyErr_Restore(type, value, trace);
-  return found;
+  return wrapped;
 }
 
 }  // namespace nanscope::torch_adapter

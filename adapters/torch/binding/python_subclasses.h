@@ -3,11 +3,12 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <vector>
+#include "adapters/torch/interpose/tensors.h"
 
 namespace nanscope::torch_adapter {
 
-// Asks the subclass, through all its layers. Takes the GIL. Empty if it does not say.
-[[nodiscard]] std::vector<at::Tensor> wrapped_by(const at::Tensor& subclass);
+// Asks the subclass, through all its layers. Takes the GIL. Nothing, and not all, if it does not
+// say.
+[[nodiscard]] Wrapped wrapped_by(const at::Tensor& subclass);
 
 }  // namespace nanscope::torch_adapter

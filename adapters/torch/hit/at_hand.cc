@@ -27,7 +27,10 @@ TensorState look_at(const at::Tensor& tensor) {
 void keep_at_hand(const at::Tensor& tensor, const TensorState& state) {
   const bool news = state.kinds.any() && !Watcher::get().ledger().knows(state.storage);
   std::vector<at::Tensor>& at_hand = AtHand::tensors();
-  if (news && at_hand.size() < kMostAtHand) at_hand.push_back(tensor);
+  if (!news || at_hand.size() >= kMostAtHand) return;
+  for (const at::Tensor& part : parts_of(tensor)) {
+    if (storage_id(*part.unsafeGetTensorImpl()) == state.storage) at_hand.push_back(part);
+  }
 }
 
 LetGoAfterwards::~LetGoAfterwards() { AtHand::tensors().clear(); }

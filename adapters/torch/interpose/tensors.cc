@@ -21,7 +21,7 @@ using c10::DispatchKeySet;
 constexpr DispatchKeySet kWrappers({DispatchKey::Functionalize, DispatchKey::FuncTorchBatched,
                                     DispatchKey::FuncTorchGradWrapper});
 
-std::vector<at::Tensor> (*wrapped_in)(const at::Tensor& subclass) = nullptr;
+Wrapped (*wrapped_in)(const at::Tensor& subclass) = nullptr;
 
 // Some subclasses have __torch_dispatch__ and memory of their own.
 bool has_memory(const c10::TensorImpl& tensor) {
@@ -56,16 +56,14 @@ at::Tensor below_transforms(at::Tensor tensor) {
   return tensor;
 }
 
-void ask_for_wrapped(std::vector<at::Tensor> (*answer)(const at::Tensor& subclass)) {
-  wrapped_in = answer;
-}
+void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass)) { wrapped_in = answer; }
 
 std::vector<at::Tensor> parts_of(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (!has_parts(impl)) return {tensor};
   if (impl.key_set().has(DispatchKey::Python)) {
     if (has_memory(impl)) return {tensor};
-    return wrapped_in == nullptr ? std::vector<at::Tensor>{} : wrapped_in(tensor);
+    return wrapped_in == nullptr ? std::vector<at::Tensor>{} : wrapped_in(tensor).tensors;
   }
   at::Tensor values = values_of(tensor);
   if (values.is_same(tensor)) return {};
@@ -75,8 +73,16 @@ std::vector<at::Tensor> parts_of(const at::Tensor& tensor) {
 bool is_hidden(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-  return impl.key_set().has(DispatchKey::Python) && !has_no_values(tensor) &&
-         is_floating(c10::typeMetaToScalarType(impl.dtype())) && parts_of(tensor).empty();
+  if (!impl.key_set().has(DispatchKey::Python) || has_no_values(tensor) || has_memory(impl) ||
+      tensor.numel() == 0 || !is_floating(c10::typeMetaToScalarType(impl.dtype())))
+    return false;
+  if (wrapped_in == nullptr) return true;
+  const Wrapped wrapped = wrapped_in(tensor);
+  return !wrapped.all ||
+         std::any_of(wrapped.tensors.begin(), wrapped.tensors.end(), [](const at::Tensor& part) {
+           const Sight sight = sight_of(*part.unsafeGetTensorImpl());
+           return sight != Sight::kWatched && sight != Sight::kNothing;
+         });
 }
 
 at::Tensor values_of(const at::Tensor& tensor) {
@@ -214,6 +220,27 @@ ByteRange range_of(const c10::TensorImpl& tensor) {
     hi += (sizes[i] - 1) * strides[i];
   }
   return {static_cast<std::uint64_t>(lo * item), static_cast<std::uint64_t>((hi + 1) * item)};
+}
+
+std::uint64_t whereabouts_of(const at::Tensor& tensor) {
+  std::uint64_t word = 0;
+  const auto add = [&](std::uint64_t number) {
+    word = (word ^ number) * 0x9E3779B97F4A7C15ull;
+    word ^= word >> 29;
+  };
+  const auto add_tensor = [&](const c10::TensorImpl& impl) {
+    add(storage_id(impl).value);
+    if (storage_of(impl) == nullptr) return;
+    const ByteRange range = range_of(impl);
+    add(range.lo);
+    add(range.hi);
+  };
+  if (!has_parts(*tensor.unsafeGetTensorImpl())) {
+    add_tensor(*tensor.unsafeGetTensorImpl());
+  } else {
+    for (const at::Tensor& part : parts_of(tensor)) add_tensor(*part.unsafeGetTensorImpl());
+  }
+  return word;
 }
 
 TensorState state_of(const at::Tensor& tensor, bool finite) {

@@ -36,7 +36,7 @@ inline bool has_parts(const c10::TensorImpl& tensor) noexcept {
 // All of them; the tensor itself where it has no parts, and none where they are not known.
 [[nodiscard]] std::vector<at::Tensor> parts_of(const at::Tensor& tensor);
 
-// A subclass whose parts are not known: nothing can be said of it.
+// A subclass of whose values some may lie where nobody can look: nothing can be said of it.
 [[nodiscard]] bool is_hidden(const at::Tensor& tensor);
 
 // Note [Tensor subclasses]
@@ -45,7 +45,11 @@ inline bool has_parts(const c10::TensorImpl& tensor) noexcept {
 // asked of the subclass itself (is this gradient finite? is this memory a parameter's?) is asked of
 // the tensors it wraps. Only Python knows them: `answer` takes the GIL. What it does not know is
 // counted where it matters, and nothing is said of it.
-void ask_for_wrapped(std::vector<at::Tensor> (*answer)(const at::Tensor& subclass));
+struct Wrapped {
+  std::vector<at::Tensor> tensors;
+  bool all = false;  // of what it wraps
+};
+void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass));
 // A tensor without values: fake, meta, or being traced.
 [[nodiscard]] bool has_no_values(const at::Tensor& tensor);
 
@@ -68,6 +72,10 @@ inline StorageId storage_id(const c10::TensorImpl& tensor) noexcept {
 inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
   return {reinterpret_cast<std::uint64_t>(tensor.unsafeGetTensorImpl())};
 }
+
+// Where its numbers lie, in one word: another one once other memory is under it, though the tensor
+// is the same. Asks Python of a subclass.
+[[nodiscard]] std::uint64_t whereabouts_of(const at::Tensor& tensor);
 
 // Every number of its storage is one of its elements.
 [[nodiscard]] bool fills_its_storage(const c10::TensorImpl& tensor);

@@ -353,7 +353,7 @@ bool is_plumbing(std::string_view full_name) {
 bool is_collective(std::string_view full_name) { return full_name.starts_with("c10d::"); }
 
 bool is_hidden_write(std::string_view argument) {
-  return argument == "running_mean" || argument == "running_var";
+  return argument == "running_mean" || argument == "running_var" || argument == "workspace";
 }
 
 bool draws_random(std::string_view argument) {

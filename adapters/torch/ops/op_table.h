@@ -69,7 +69,8 @@ struct KnownOp {
 
 // --- arguments, by their name in the schema
 
-// Written although the schema does not say so: BatchNorm's running statistics.
+// Written although the schema does not say so: BatchNorm's running statistics, and scratch memory
+// of a recurrent layer's backward. Found by tests/watch/test_hidden_writes.py.
 [[nodiscard]] bool is_hidden_write(std::string_view argument);
 // An op with such an argument draws random numbers.
 [[nodiscard]] bool draws_random(std::string_view argument);

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/locks.h"
@@ -40,6 +41,7 @@ struct FileInfo {
   bool clipping = false;
   bool engine = false;
   bool checkpoint = false;
+  bool ops = false;
 };
 
 _PyInterpreterFrame* innermost_frame() {
@@ -70,9 +72,23 @@ PyObject* first_local(const _PyInterpreterFrame* frame) {
   return first != nullptr && PyCell_Check(first) ? PyCell_GET(first) : first;
 }
 
+bool is_named(const _PyInterpreterFrame* frame, const char* name) {
+  return PyUnicode_CompareWithASCIIString(frame->f_code->co_name, name) == 0;
+}
+
+// Note [A subclass stands between]
+// The __torch_dispatch__ of a tensor subclass or mode is called in the middle of an expression.
+// Where it hands the op on, as func(*args), the site is that expression: telling/stack.py says so
+// too. What it and its helpers compute themselves is theirs, in the phase of the expression.
+bool is_inside_dispatch(const _PyInterpreterFrame* frame) {
+  for (; frame != nullptr; frame = frame->previous) {
+    if (is_named(frame, "__torch_dispatch__")) return true;
+  }
+  return false;
+}
+
 bool is_engine(const _PyInterpreterFrame* frame, const FileInfo& file) {
-  return file.engine &&
-         PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "_engine_run_backward") == 0;
+  return file.engine && is_named(frame, "_engine_run_backward");
 }
 
 // What Python knows of source files. All with the GIL held.
@@ -148,6 +164,7 @@ const FileInfo& SourceFiles::info_of(PyObject* filename) {
     info.clipping = inside == "nn/utils/clip_grad.py";
     info.engine = inside == "autograd/graph.py";
     info.checkpoint = inside == "utils/checkpoint.py";
+    info.ops = inside == "_ops.py";
   } else {
     info.user = ask_is_user_code(filename);
   }
@@ -156,7 +173,7 @@ const FileInfo& SourceFiles::info_of(PyObject* filename) {
 
 bool SourceFiles::is_optimizer_step(const _PyInterpreterFrame* frame) const {
   if (optimizer_class_ == nullptr || frame->f_code->co_argcount == 0) return false;
-  if (PyUnicode_CompareWithASCIIString(frame->f_code->co_name, "step") != 0) return false;
+  if (!is_named(frame, "step")) return false;
   PyObject* self = first_local(frame);
   const int answer = self == nullptr ? 0 : PyObject_IsInstance(self, optimizer_class_);
   PyErr_Clear();
@@ -169,6 +186,7 @@ StackInfo SourceFiles::describe(const _PyInterpreterFrame* frame) {
   StackInfo info;
   bool engine_passed = false;
   bool checkpoint = false;
+  bool calls_op = false;  // the frame inside is torch.ops'
   for (; frame != nullptr; frame = frame->previous) {
     PyCodeObject* code = frame->f_code;
     const FileInfo& file = info_of(code->co_filename);
@@ -178,11 +196,14 @@ StackInfo SourceFiles::describe(const _PyInterpreterFrame* frame) {
     info.in_scaler |= file.scaler;
     info.printing |= file.printing;
     engine_passed |= is_engine(frame, file);
-    if (file.user) {
+    const bool hands_on =
+        std::exchange(calls_op, file.ops) && is_named(frame, "__torch_dispatch__");
+    if (!file.user || hands_on) continue;
+    if (info.line == 0) {
       info.line = number_of_line(code->co_filename,
                                  PyCode_Addr2Line(code, _PyInterpreterFrame_LASTI(frame) * 2));
-      break;
     }
+    if (!is_inside_dispatch(frame)) break;
   }
   for (; frame != nullptr && !engine_passed && !info.inside_backward; frame = frame->previous) {
     const FileInfo& file = info_of(frame->f_code->co_filename);

@@ -98,10 +98,16 @@ void add_written_unseen(std::vector<World::Replaced>& found) {
       if (state.kinds.any()) found.push_back({state, TorchWorld::named_by_storage(value), target});
     }
   };
-  for (const at::Tensor& leaf : watcher().world().live_leaves()) {
-    if (watcher().world().target_of(leaf) == Target::kParameter) look(leaf, Target::kParameter);
-  }
-  for (const at::Tensor& buffer : watcher().world().live_buffers()) look(buffer, Target::kBuffer);
+  for (const auto& value : watcher().world().live_targets()) look(value.tensor, value.target);
+}
+
+// In memory that holds something bad, as far as is known.
+bool is_in_ledger(const at::Tensor& tensor) {
+  if (watcher().ledger().empty()) return false;
+  const std::vector<at::Tensor> parts = parts_of(tensor);
+  return std::any_of(parts.begin(), parts.end(), [](const at::Tensor& part) {
+    return watcher().ledger().knows(storage_id(*part.unsafeGetTensorImpl()));
+  });
 }
 
 // torch.amp.GradScaler multiplied the loss, or a term of it.
@@ -163,6 +169,7 @@ Judge::RootId Moments::backward_begins(const Tensors& roots) {
   if (lines_.insert(place.line).second) {
     for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
       (void)watcher().world().describe(leaf);
+      count_hidden(leaf);
       if (watcher().world().target_of(leaf) == Target::kParameter)
         watcher().world().register_target(leaf, Target::kParameter);
     }
@@ -213,6 +220,7 @@ void Moments::optimizer_made(const Tensors& parameters) {
 }
 
 void Moments::step_begins(const Tensors& parameters, bool found_inf) {
+  for (const at::Tensor& parameter : parameters) count_hidden(parameter);
   const std::vector<LeafGrad> gradients =
       gradients_of(parameters, watcher().judge().awaits_gradients());
   const Place place = current_place();
@@ -222,6 +230,7 @@ void Moments::step_begins(const Tensors& parameters, bool found_inf) {
 void Moments::step_ended(const NamedTensors& state) {
   std::vector<Held> bad;
   for (const auto& [name, tensor] : state) {
+    count_hidden(tensor);
     const TensorState seen = look_at(tensor);
     if (seen.kinds.any()) bad.push_back({seen, name});
   }
@@ -231,10 +240,22 @@ void Moments::step_ended(const NamedTensors& state) {
 
 void Moments::value_registered(const at::Tensor& value, Target target) {
   watcher().world().register_target(value, target);
-  const c10::TensorImpl& impl = *value.unsafeGetTensorImpl();
-  if (!watching || this_thread().is_busy() || !watcher().ledger().knows(storage_id(impl))) return;
+  count_hidden(value);
+  if (!watching || this_thread().is_busy() || !is_in_ledger(value)) return;
   const TensorState state = state_of(value);
   const Place place = current_place();
+  const TargetName name = TorchWorld::named_by_storage(value);
+  tell([&] { watcher().judge().value_registered(state, target, name, place); });
+}
+
+void Moments::value_found(const at::Tensor& value, Target target) {
+  if (watcher().world().is_registered(value)) return;
+  watcher().world().register_target(value, target);
+  count_hidden(value);
+  if (!is_in_ledger(value)) return;
+  const TensorState state = state_of(value);
+  Place place;
+  place.step = watcher().judge().current_step();
   const TargetName name = TorchWorld::named_by_storage(value);
   tell([&] { watcher().judge().value_registered(state, target, name, place); });
 }

@@ -50,6 +50,8 @@ class Moments {
   void step_ended(const NamedTensors& state);
   // A module got this parameter or buffer.
   void value_registered(const at::Tensor& value, Target target);
+  // A module has it at the end; perhaps nobody registered it.
+  void value_found(const at::Tensor& value, Target target);
   void gradients_dropped(const Tensors& parameters);
 
   void host_read(const at::Tensor& tensor, bool decides);

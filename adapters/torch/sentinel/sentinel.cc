@@ -45,7 +45,7 @@ bool is_bad(const at::Tensor& tensor) {
 namespace {
 
 constexpr std::size_t kMostNodes = 100'000;
-constexpr std::int64_t kSmall = 4096;  // elements that are looked at whatever their version says
+constexpr std::int64_t kSmall = 1 << 16;  // elements that are looked at whatever their version says
 
 bool any_bad(const std::vector<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) {
@@ -63,6 +63,18 @@ std::optional<double> number_in_root(const std::vector<at::Tensor>& roots) {
   view.sizes.clear();
   view.strides.clear();
   return value_at(view.view(), {}).real;
+}
+
+bool holds_floats(const at::Tensor& tensor) {
+  return tensor.defined() && (tensor.is_floating_point() || tensor.is_complex());
+}
+
+// Another one after an op wrote it, or when it lies elsewhere.
+std::uint64_t version_of(const at::Tensor& tensor) {
+  std::uint64_t version = whereabouts_of(tensor);
+  for (const at::Tensor& part : parts_of(tensor))
+    version += part.is_inference() ? 0 : static_cast<std::uint64_t>(part._version());
+  return version;
 }
 
 bool same(double one, double other) {
@@ -101,8 +113,10 @@ void Sentinel::find_leaves(const std::vector<at::Tensor>& roots) {
   const bool power_of_two = (number & (number - 1)) == 0;
   if (!power_of_two && number % 1024 != 0) return;
   leaves_.clear();
-  for (const at::Tensor& leaf : leaves_of(roots, kMostNodes))
+  for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
+    count_hidden(leaf);
     leaves_.emplace_back(leaf.getIntrusivePtr());
+  }
 }
 
 bool Sentinel::any_leaf_bad() const {
@@ -113,8 +127,9 @@ bool Sentinel::any_leaf_bad() const {
   return false;
 }
 
-// A version says nothing of BatchNorm's writes, which its schema hides; those are small.
-bool Sentinel::any_buffer_turned_bad() {
+// A version says nothing of BatchNorm's writes, which its schema hides, nor of those through
+// `.data`: what is not large is looked at in any case.
+bool Sentinel::any_buffer_turned_bad(bool all) {
   bool turned = false;
   for (auto entry = buffers_.begin(); entry != buffers_.end();) {
     Buffer& buffer = entry->second;
@@ -124,12 +139,9 @@ bool Sentinel::any_buffer_turned_bad() {
       continue;
     }
     ++entry;
-    const auto version = strong->is_inference() ? 0 : strong->version_counter().current_version();
-    const StorageId storage = storage_id(*strong);
-    if (version == buffer.version && storage == buffer.storage && strong->numel() > kSmall)
-      continue;
-    buffer.storage = storage;
     const at::Tensor tensor(std::move(strong));
+    const std::uint64_t version = version_of(tensor);
+    if (!all && version == buffer.version && tensor.numel() > kSmall) continue;
     if (tensor.requires_grad()) continue;  // a parameter: its optimizer's affair
     buffer.version = version;
     const bool bad = is_bad(tensor);
@@ -142,12 +154,15 @@ bool Sentinel::any_buffer_turned_bad() {
 Unsettled Sentinel::unsettled(const Written& written) {
   Unsettled found = unsettled_;
   found.loss |= nan_loss_skipped_;
-  for (const at::Tensor& leaf : Watcher::get().world().live_leaves())
-    found.gradient |= leaf.is_leaf() && (is_bad(leaf.grad()) || is_bad(leaf));
+  for (const auto& value : Watcher::get().world().live_targets()) {
+    const at::Tensor& leaf = value.tensor;
+    if (leaf.requires_grad() && leaf.is_leaf())
+      found.gradient |= is_bad(leaf.grad()) || is_bad(leaf);
+  }
   for (const WeakTensor& leaf : leaves_) {
     if (auto strong = leaf.lock()) found.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
   }
-  found.gradient |= any_leaf_bad() || any_buffer_turned_bad() || any_bad(written.state);
+  found.gradient |= any_leaf_bad() || any_buffer_turned_bad(/*all=*/true) || any_bad(written.state);
   return found;
 }
 
@@ -204,6 +219,7 @@ Alarm Sentinel::look_at_step_begin(const std::vector<at::Tensor>& parameters, bo
   step_skipped_ = skipped;
   if (skipped) return {};
   for (const at::Tensor& parameter : parameters) {
+    count_hidden(parameter);
     count_hidden(parameter.grad());
     if (is_bad(parameter.grad())) return "a gradient";
   }
@@ -233,13 +249,22 @@ void Sentinel::look_at_read(const at::Tensor& tensor) {
   if (is_bad(tensor)) unsettled_.read = true;
 }
 
-void Sentinel::buffer_made(const at::Tensor& buffer) {
-  if (!buffer.defined() || !buffer.is_floating_point()) return;
+void Sentinel::buffer_made(const at::Tensor& buffer, const at::Tensor& former) {
+  if (!holds_floats(buffer)) return;
+  const bool bad = is_bad(buffer);
+  // In the place of a finite one: it has turned bad, and that is still to be told.
+  const bool news = bad && former.defined() && !is_bad(former);
   buffers_.insert_or_assign(
       buffer.unsafeGetTensorImpl(),
-      Buffer{WeakTensor(buffer.getIntrusivePtr()),
-             buffer.is_inference() ? 0 : static_cast<std::uint32_t>(buffer._version()),
-             storage_id(*buffer.unsafeGetTensorImpl()), is_bad(buffer)});
+      Buffer{WeakTensor(buffer.getIntrusivePtr()), news ? 0 : version_of(buffer), bad && !news});
+}
+
+void Sentinel::buffer_found(const at::Tensor& buffer) {
+  if (!holds_floats(buffer)) return;
+  const auto found = buffers_.find(buffer.unsafeGetTensorImpl());
+  if (found == buffers_.end() || found->second.tensor.expired())
+    buffers_.insert_or_assign(buffer.unsafeGetTensorImpl(),
+                              Buffer{WeakTensor(buffer.getIntrusivePtr())});
 }
 
 void Sentinel::let_go_of(const at::Tensor& tensor) {

@@ -101,7 +101,10 @@ class Sentinel {
   [[nodiscard]] Unsettled unsettled(const Written& written);
 
   // A module got this buffer or parameter; while it requires no grad, no optimizer shows it.
-  void buffer_made(const at::Tensor& buffer);
+  // `former`, if defined, is what it takes the place of.
+  void buffer_made(const at::Tensor& buffer, const at::Tensor& former = {});
+  // A module has it at the end. If nobody told of it, nobody has looked at it.
+  void buffer_found(const at::Tensor& buffer);
   // The tensor is about to be exchanged for another.
   void let_go_of(const at::Tensor& tensor);
 
@@ -129,16 +132,16 @@ class Sentinel {
   using Clock = std::chrono::steady_clock;
   struct Buffer {
     WeakTensor tensor;
-    std::uint32_t version = 0;
-    StorageId storage = {};
-    bool was_bad = false;  // a mask, or what nobody has written since
+    std::uint64_t version = 0;  // and where it lies
+    bool was_bad = false;       // a mask, or what nobody has written since
   };
   struct Shared;
   void write_loss(double loss);
   void compare_loss(double loss);
   void find_leaves(const std::vector<at::Tensor>& roots);
   [[nodiscard]] bool any_leaf_bad() const;
-  [[nodiscard]] bool any_buffer_turned_bad();
+  // `all`: also large ones that look untouched.
+  [[nodiscard]] bool any_buffer_turned_bad(bool all = false);
 
   Role role_ = Role::kOff;
   SentinelCounts counts_;

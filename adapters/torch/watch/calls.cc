@@ -16,6 +16,7 @@
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/program/nodes.h"
 #include "adapters/torch/watch/before.h"
+#include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
@@ -201,10 +202,26 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
   return extent;
 }
 
-void remember_written(const Wrapper& wrapper, const c10::TensorImpl& impl, Extent extent) {
+// Note [Threads of others]
+// A collective fills memory, its own too, with what other ranks sent, after it has returned and
+// between two ops of a thread that Python does not know (gloo's). What is seen of such memory says
+// nothing of what is there later.
+bool others_write_after(const Call& call) {
+  for (const Call* outer = call.outer; outer != nullptr; outer = outer->outer) {
+    if (wrapper_of(*outer).collective) return true;
+  }
+  return !is_known_to_python();
+}
+
+void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
+                      Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
   if (is_foreign(impl)) return;
+  if (__builtin_expect(others_write_after(call), 0)) {
+    watcher.storages().unmark_made(storage);
+    return;
+  }
   if (wrapper.partial_write && !watcher.storages().is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   if (wrapper.partial_write || !fills_its_storage(impl)) {
@@ -231,9 +248,15 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
   if (sight != Sight::kWatched) {
     if (sight != Sight::kNothing && sight != Sight::kWrapped)
       thread.count_unseen(static_cast<std::size_t>(sight));
-    // Integers may be the bits of floats: read as such, they are looked at like data.
+    // Integers may be the bits of floats: read as such, they are looked at like data. Those that
+    // are written over floats of the program's own stay its own.
     if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0) {
-      watcher.storages().unmark_made(storage_of(impl));
+      if (wrapper.rule == ScanRule::kReinterprets) return;  // nothing is written yet
+      if (wrapper.writes && watcher.storages().is_made(storage_of(impl))) {
+        watcher.storages().address_given(impl.unsafe_storage());
+      } else {
+        watcher.storages().unmark_made(storage_of(impl));
+      }
     } else {
       forget_ceiling(impl);
     }
@@ -260,15 +283,16 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     look.bad |= !is_foreign(impl) && !is_finite(impl);
     return;
   }
-  remember_written(wrapper, impl, extent_of_result(wrapper, call, output, number, thread, look));
+  remember_written(wrapper, call, impl,
+                   extent_of_result(wrapper, call, output, number, thread, look));
 }
 
 // Statistics that a layer keeps are small: a look, whether they were written in this call or not.
-void look_at_hidden_write(const Wrapper& wrapper, const c10::TensorImpl& impl, ThreadWatch& thread,
-                          Look& look) {
+void look_at_hidden_write(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
+                          ThreadWatch& thread, Look& look) {
   if (sight_of(impl) != Sight::kWatched) return;
   thread.count_bytes(impl.numel() * impl.itemsize());
-  remember_written(wrapper, impl, scanned(impl, look));
+  remember_written(wrapper, call, impl, scanned(impl, look));
 }
 
 // Ops whose results do not show what came in: they pass it on unscanned, test it or choose.
@@ -364,7 +388,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   });
   if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
   each_hidden_write(wrapper, call, [&](const at::Tensor& target) {
-    look_at_hidden_write(wrapper, *target.unsafeGetTensorImpl(), thread, look);
+    look_at_hidden_write(wrapper, call, *target.unsafeGetTensorImpl(), thread, look);
   });
   if (!look.bad && wrapper.rule != ScanRule::kLifts) {
     const Timed<2> timed(Part::kInputs);

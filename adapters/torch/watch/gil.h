@@ -21,6 +21,11 @@ class WithoutGil {
   PyThreadState* state_ = nullptr;
 };
 
+// A thread that runs Python, or the engine's. Without an interpreter there are no others.
+inline bool is_known_to_python() noexcept {
+  return PyGILState_GetThisThreadState() != nullptr || Py_IsInitialized() == 0;
+}
+
 class WithGil {
  public:
   WithGil() : state_(PyGILState_Ensure()) {}

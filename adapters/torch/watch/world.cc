@@ -29,7 +29,7 @@ std::shared_ptr<const EventFacts> TorchWorld::facts_of(const TensorState& state)
 bool TorchWorld::forget(const at::Tensor& tensor) {
   const std::lock_guard guard(lock_);
   gradients_.erase(tensor_id(tensor));
-  buffers_.erase(tensor_id(tensor));
+  targets_.erase(tensor_id(tensor));
   const auto found = leaves_.find(tensor_id(tensor));
   if (found == leaves_.end()) return false;
   const bool in_optimizer = found->second.in_optimizer;
@@ -65,10 +65,12 @@ LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
   const at::Tensor& grad = leaf.grad();
   // Before the lock: of a subclass Python is asked.
   if (grad.defined()) described.state = answers_.state(grad);
+  const std::uint64_t whereabouts = is_known(described.leaf) ? 0 : whereabouts_of(leaf);
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
-  const auto [entry, added] = leaves_.try_emplace(described.leaf, leaf_of(leaf));
-  if (!added && entry->second.tensor.expired()) entry->second = leaf_of(leaf);
+  const Leaf seen{WeakTensor(leaf.getIntrusivePtr()), whereabouts};
+  const auto [entry, added] = leaves_.try_emplace(described.leaf, seen);
+  if (!added && entry->second.tensor.expired()) entry->second = seen;
   described.in_optimizer = entry->second.in_optimizer;
   if (grad.defined()) {
     described.grad = tensor_id(grad);
@@ -86,59 +88,53 @@ void TorchWorld::tidy() {
   tidy_at_ = std::max<std::size_t>(1024, 2 * gradients_.size());
 }
 
-void TorchWorld::in_optimizer(const at::Tensor& leaf) {
+bool TorchWorld::is_known(TensorId leaf) {
   const std::lock_guard guard(lock_);
-  leaves_.insert_or_assign(tensor_id(leaf), leaf_of(leaf, true));
+  const auto found = leaves_.find(leaf);
+  return found != leaves_.end() && !found->second.tensor.expired();
 }
 
-TorchWorld::Leaf TorchWorld::leaf_of(const at::Tensor& tensor, bool in_optimizer) {
-  return {WeakTensor(tensor.getIntrusivePtr()), in_optimizer,
-          storage_id(*tensor.unsafeGetTensorImpl())};
+void TorchWorld::in_optimizer(const at::Tensor& leaf) {
+  const std::uint64_t whereabouts = whereabouts_of(leaf);  // asks Python, so before the lock
+  const std::lock_guard guard(lock_);
+  leaves_.insert_or_assign(tensor_id(leaf),
+                           Leaf{WeakTensor(leaf.getIntrusivePtr()), whereabouts, true});
 }
 
-namespace {
-
-// Those that lie in another storage than when they were last looked at. Let go of after the lock.
-template <class Map>
-void find_replaced(Map& map, std::vector<at::Tensor>& alive, std::vector<at::Tensor>& replaced) {
-  for (auto& [id, entry] : map) {
-    auto strong = entry.tensor.lock();
-    if (!strong) continue;
-    const at::Tensor& tensor = alive.emplace_back(std::move(strong));
-    const StorageId now = storage_id(*tensor.unsafeGetTensorImpl());
-    if (now == entry.storage) continue;
-    entry.storage = now;
-    replaced.push_back(tensor);
+// Every parameter, buffer and other leaf that is alive, with where it was when it was last looked
+// at.
+std::vector<TorchWorld::LiveTarget> TorchWorld::all_alive() {
+  std::vector<LiveTarget> alive;
+  const std::lock_guard guard(lock_);
+  for (const auto& [id, entry] : leaves_) {
+    if (auto strong = entry.tensor.lock())
+      alive.push_back({at::Tensor(std::move(strong)), Target::kParameter, entry.whereabouts});
   }
-}
-
-template <class Map>
-std::vector<at::Tensor> living_in(const Map& map) {
-  std::vector<at::Tensor> alive;
-  for (const auto& [id, entry] : map) {
-    if (auto strong = entry.tensor.lock()) alive.emplace_back(std::move(strong));
+  for (const auto& [id, entry] : targets_) {
+    if (leaves_.contains(id)) continue;
+    if (auto strong = entry.tensor.lock())
+      alive.push_back({at::Tensor(std::move(strong)), entry.target, entry.whereabouts});
   }
   return alive;
 }
 
-}  // namespace
+void TorchWorld::move_to(TensorId tensor, std::uint64_t whereabouts) {
+  const std::lock_guard guard(lock_);
+  if (const auto found = leaves_.find(tensor); found != leaves_.end())
+    found->second.whereabouts = whereabouts;
+  if (const auto found = targets_.find(tensor); found != targets_.end())
+    found->second.whereabouts = whereabouts;
+}
 
 std::vector<World::Replaced> TorchWorld::replaced_values() {
-  std::vector<at::Tensor> alive;
-  std::vector<at::Tensor> leaves;
-  std::vector<at::Tensor> buffers;
-  {
-    const std::lock_guard guard(lock_);
-    find_replaced(leaves_, alive, leaves);
-    find_replaced(buffers_, alive, buffers);
-  }
   std::vector<Replaced> replaced;
-  const auto add = [&](const at::Tensor& tensor, Target target) {
-    register_target(tensor, target);
-    replaced.push_back({state_of(tensor), named_by_storage(tensor), target});
-  };
-  for (const at::Tensor& leaf : leaves) add(leaf, Target::kParameter);
-  for (const at::Tensor& buffer : buffers) add(buffer, Target::kBuffer);
+  for (const LiveTarget& value : all_alive()) {
+    const std::uint64_t now = whereabouts_of(value.tensor);
+    if (now == value.whereabouts) continue;
+    move_to(tensor_id(value.tensor), now);
+    register_target(value.tensor, value.target);
+    replaced.push_back({state_of(value.tensor), named_by_storage(value.tensor), value.target});
+  }
   return replaced;
 }
 
@@ -168,40 +164,56 @@ std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {
 }
 
 void TorchWorld::register_target(const at::Tensor& tensor, Target target) {
-  const std::vector<at::Tensor> parts = parts_of(tensor);  // asks Python, so before the lock
+  // Both ask Python, so before the lock.
+  const std::vector<at::Tensor> parts = parts_of(tensor);
+  const std::uint64_t whereabouts = whereabouts_of(tensor);
   const std::lock_guard guard(lock_);
-  if (target == Target::kBuffer) {
-    keep_small(buffers_, [](const auto& entry) { return entry.second.tensor.expired(); });
-    const StorageId storage = storage_id(*tensor.unsafeGetTensorImpl());
-    buffers_.insert_or_assign(tensor_id(tensor),
-                              Buffer{WeakTensor(tensor.getIntrusivePtr()), storage});
-  }
-  keep_small(targets_, [](const auto& entry) { return entry.second.storage.expired(); });
+  keep_small(targets_, [](const auto& entry) { return entry.second.tensor.expired(); });
+  targets_.insert_or_assign(tensor_id(tensor),
+                            Registered{WeakTensor(tensor.getIntrusivePtr()), whereabouts, target});
+  keep_small(target_storages_, [](const auto& entry) { return entry.second.storage.expired(); });
   for (const at::Tensor& part : parts) {
     const c10::TensorImpl& impl = *part.unsafeGetTensorImpl();
     if (storage_of(impl) == nullptr) continue;
-    targets_.insert_or_assign(storage_id(impl), Registered{weakly(storage_id(impl)), target});
+    target_storages_.insert_or_assign(storage_id(impl),
+                                      TargetStorage{weakly(storage_id(impl)), target});
   }
+}
+
+bool TorchWorld::is_registered(const at::Tensor& tensor) {
+  const std::lock_guard guard(lock_);
+  const auto found = targets_.find(tensor_id(tensor));
+  return found != targets_.end() && !found->second.tensor.expired();
 }
 
 Target TorchWorld::target_of(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   {
     const std::lock_guard guard(lock_);
-    const auto found = targets_.find(storage_id(impl));
-    if (found != targets_.end() && !found->second.storage.expired()) return found->second.target;
+    const auto found = target_storages_.find(storage_id(impl));
+    if (found != target_storages_.end() && !found->second.storage.expired())
+      return found->second.target;
   }
   return tensor.requires_grad() && tensor.is_leaf() ? Target::kParameter : Target::kNone;
 }
 
 std::vector<at::Tensor> TorchWorld::live_leaves() {
+  std::vector<at::Tensor> alive;
   const std::lock_guard guard(lock_);
-  return living_in(leaves_);
+  for (const auto& [id, entry] : leaves_) {
+    if (auto strong = entry.tensor.lock()) alive.emplace_back(std::move(strong));
+  }
+  return alive;
 }
 
-std::vector<at::Tensor> TorchWorld::live_buffers() {
-  const std::lock_guard guard(lock_);
-  return living_in(buffers_);
+std::vector<TorchWorld::LiveTarget> TorchWorld::live_targets() {
+  std::vector<LiveTarget> alive = all_alive();
+  // Another leaf is no parameter if it lies in a buffer's memory.
+  for (LiveTarget& value : alive) {
+    if (value.target == Target::kParameter) value.target = target_of(value.tensor);
+  }
+  std::erase_if(alive, [](const LiveTarget& value) { return value.target == Target::kNone; });
+  return alive;
 }
 
 }  // namespace nanscope::torch_adapter

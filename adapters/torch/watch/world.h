@@ -38,6 +38,7 @@ class TorchWorld final : public World {
   // Parameters and buffers by storage, so that `.data` counts; of a subclass, by what it wraps.
   void register_target(const at::Tensor& tensor, Target target);
   [[nodiscard]] Target target_of(const at::Tensor& tensor);
+  [[nodiscard]] bool is_registered(const at::Tensor& tensor);
 
   // Lets go of a tensor; true if it was in an optimizer.
   bool forget(const at::Tensor& tensor);
@@ -51,32 +52,40 @@ class TorchWorld final : public World {
 
   // Every leaf seen that is alive.
   [[nodiscard]] std::vector<at::Tensor> live_leaves();
-  // Every buffer of a module that is alive.
-  [[nodiscard]] std::vector<at::Tensor> live_buffers();
+  // Every parameter and buffer that is alive.
+  struct LiveTarget {
+    at::Tensor tensor;
+    Target target;
+    std::uint64_t whereabouts;  // when it was last looked at
+  };
+  [[nodiscard]] std::vector<LiveTarget> live_targets();
 
  private:
-  struct Registered {
+  struct TargetStorage {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     Target target;
   };
   struct Leaf {
     WeakTensor tensor;
+    std::uint64_t whereabouts = 0;  // when it was last looked at
     bool in_optimizer = false;
-    StorageId storage = {};  // when it was last looked at
   };
-  struct Buffer {
+  struct Registered {
     WeakTensor tensor;
-    StorageId storage = {};  // when it was last looked at
+    std::uint64_t whereabouts = 0;
+    Target target = Target::kNone;
   };
   [[nodiscard]] at::Tensor living(TensorId leaf);  // undefined if it died
-  static Leaf leaf_of(const at::Tensor& tensor, bool in_optimizer = false);
+  [[nodiscard]] bool is_known(TensorId leaf);
+  [[nodiscard]] std::vector<LiveTarget> all_alive();
+  void move_to(TensorId tensor, std::uint64_t whereabouts);
   using HeldTensors = std::unordered_map<TensorId, WeakTensor>;
 
   Lock lock_{LockRank::kWorld};
   std::unordered_map<StorageId, c10::weak_intrusive_ptr<c10::StorageImpl>> storages_;
-  std::unordered_map<StorageId, Registered> targets_;
+  std::unordered_map<StorageId, TargetStorage> target_storages_;
   std::unordered_map<TensorId, Leaf> leaves_;
-  std::unordered_map<TensorId, Buffer> buffers_;
+  std::unordered_map<TensorId, Registered> targets_;
   HeldTensors gradients_;
   std::size_t tidy_at_ = 1024;  // gradients held
   Answers answers_;

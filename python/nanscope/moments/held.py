@@ -55,6 +55,20 @@ class Raised:
         ]
 
 
+def tell_of_modules(adapter: ModuleType, model: object | None) -> None:
+    """The parameters and buffers that modules have now: `_buffers[name] = x` registers none."""
+    torch = sys.modules["torch"]
+    Module = torch.nn.Module
+    if model is not None:
+        found = list(model.modules())
+    else:
+        alive = gc.get_objects()
+        kinds = {kind for kind in set(map(type, alive)) if issubclass(kind, Module)}
+        found = [value for value in alive if type(value) in kinds]
+    for module in found:
+        adapter.module_found(module)
+
+
 def tell_end(
     adapter: ModuleType, raised: Raised | None, status: int, tensors: list[tuple[str, object]]
 ) -> None:

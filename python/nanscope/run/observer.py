@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         """What is observed: a program under `run` or `fix`, or a watch() block."""
 
         error_status: int  # of a stretch in which an error was found
+        model: object | None  # whose parameters and buffers count; None: those of every module
 
         def held(self) -> list[tuple[str, object]]:
             """What the program holds at the end, by name."""
@@ -70,6 +71,8 @@ class Observer:
 
         self.adapter.watch(False)
         if not ours:
+            if self.adapter.knows_bad_values():
+                held.tell_of_modules(self.adapter, self.stretch.model)
             held.tell_end(self.adapter, raised, ending.status, self.stretch.held())
         self.stretch.before_finish()
         return self.stretch.finish(ending)

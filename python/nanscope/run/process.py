@@ -54,6 +54,8 @@ def observer_of(watch: Watch, adapter: ModuleType) -> Observer:
 class Watch:
     """What this process does is watched, judged and reported."""
 
+    model = None  # all modules count
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.adapter: ModuleType | None = None

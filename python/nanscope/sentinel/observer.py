@@ -64,6 +64,8 @@ class SentinelObserver(Observer):
         """At an error or at the moment of the alarm; `ended`: the program was at its end there."""
         self.adapter.watch(False)
         if ended:
+            if self.adapter.knows_bad_values():
+                held.tell_of_modules(self.adapter, self.stretch.model)
             held.tell_end(self.adapter, None, 0, self.stretch.held())
         status = self.stretch.error_status if self.adapter.error_found() else 0
         return self.stretch.finish(Ending(kind, status))
@@ -101,6 +103,7 @@ class SentinelObserver(Observer):
 
     def suspicion(self, ending: Ending, raised: Raised | None) -> str | None:
         """Why the end is worth a replay."""
+        held.tell_of_modules(self.adapter, self.stretch.model)
         return suspicion(self.adapter, ending, raised, self.stretch.held)
 
     def keep(self, answer: Answer) -> None:

@@ -65,7 +65,13 @@ def split_stack(
     shown = visible(frames)
     if not shown:
         return None, None
-    mine = (i for i in shown if _is_users(frames[i][0], main_file) and not _is_compiled(frames, i))
+    mine = (
+        i
+        for i in shown
+        if _is_users(frames[i][0], main_file)
+        and not _is_compiled(frames, i)
+        and not _hands_on(frames, i)
+    )
     site = next(mine, shown[-1])
     inner = [i for i in shown if i < site]
     packages = (i for i in inner if _is_of_a_package(frames[i][0].co_filename))
@@ -81,6 +87,16 @@ def _is_of_a_package(filename: str) -> bool:
         return False
     torch = getattr(sys.modules.get("torch"), "__path__", ())
     return not any(_is_below(real, os.path.realpath(folder)) for folder in torch)
+
+
+def _hands_on(frames: Sequence[Frame], i: int) -> bool:
+    """A tensor subclass or mode that stands in the middle of an expression and calls the very op:
+    Note [A subclass stands between] in frames.cc.
+    """
+    if i == 0 or frames[i][0].co_name != "__torch_dispatch__":
+        return False
+    called = frames[i - 1][0].co_filename
+    return called.endswith(os.path.join("torch", "_ops.py")) and _is_library(_real(called))
 
 
 def _is_compiled(frames: Sequence[Frame], i: int) -> bool:

@@ -1,0 +1,13 @@
+# A wrapper in a wrapper in a wrapper
+# expect: error
+# modes: exact sentinel
+import torch
+from wrappers import layers
+
+p = torch.nn.Parameter(layers(torch.zeros(100), 3))
+opt = torch.optim.SGD([p], lr=0.1)
+for i in range(2):
+    loss = p.sum() if i == 0 else (p - p.detach()).sqrt().sum()  # here
+    opt.zero_grad()
+    loss.backward()
+    opt.step()

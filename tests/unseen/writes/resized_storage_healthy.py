@@ -1,0 +1,16 @@
+# The same with good values
+# expect: clean
+# modes: exact sentinel
+import torch
+
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    storage = net.weight.untyped_storage()
+    storage.resize_(0)
+    storage.resize_(12)
+    with torch.no_grad():
+        net.weight.copy_(torch.ones(1, 3))
+    opt.zero_grad()
+    net(torch.ones(2, 3)).sum().backward()
+    opt.step()
