@@ -45,6 +45,18 @@ void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument
   before.kept = &before.copy;
 }
 
+// NumPy and DLPack make a second storage over the same memory.
+bool share_bytes(const c10::StorageImpl* one, const c10::StorageImpl* other) {
+  if (one == other || one == nullptr) return one != nullptr;
+  const auto begin = [](const c10::StorageImpl* storage) {
+    auto* mutable_storage = const_cast<c10::StorageImpl*>(storage);
+    return static_cast<const char*>(mutable_storage->_mutable_data_ptr_no_checks().get());
+  };
+  const char* a = begin(one);
+  const char* b = begin(other);
+  return a != nullptr && b != nullptr && a < b + other->nbytes() && b < a + one->nbytes();
+}
+
 // Operands in memory that the op writes; of the written ones themselves only those it also reads.
 std::uint64_t overwritten_arguments(const Wrapper& wrapper, const Call& call) {
   c10::SmallVector<const c10::StorageImpl*, 4> targets;
@@ -56,7 +68,9 @@ std::uint64_t overwritten_arguments(const Wrapper& wrapper, const Call& call) {
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
     if (wrapper.arguments[argument].written || argument >= 64) return;
     const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
-    if (storage != nullptr && std::find(targets.begin(), targets.end(), storage) != targets.end())
+    if (storage != nullptr &&
+        std::any_of(targets.begin(), targets.end(),
+                    [&](const c10::StorageImpl* target) { return share_bytes(target, storage); }))
       overwritten |= std::uint64_t{1} << argument;
   });
   return overwritten;
