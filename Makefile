@@ -5,12 +5,13 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-build build demo unit test test-slow test-release bench bench-long lint sanitize \
-	sanitize-threads fuzz clean
+	sanitize-threads fuzz fuzz-programs clean
 
 python := .venv/bin/python
 PYTEST_ARGS ?=
 GTEST_ARGS ?= --gtest_brief=1
 FUZZ_SECONDS ?= 60
+SECONDS := 3600
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +72,9 @@ sanitize-threads: setup-build ## the judge and the ledger, driven by threads, un
 	@[ -e build/thread-sanitize/build.ninja ] || cmake --preset thread-sanitize
 	@flock build/.thread-sanitize.lock cmake --build --preset thread-sanitize
 	build/thread-sanitize/nanscope_thread_tests --gtest_brief=1
+
+fuzz-programs: setup build ## random programs, plain and watched, for SECONDS (3600)
+	$(python) tests/watch/program_fuzzer.py --seconds $(SECONDS)
 
 fuzz: setup-build ## every fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -127,6 +127,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("in_backward_code", origin.in_backward_code);
   visit("discarded", origin.discarded);
   visit("was_finite", origin.was_finite);
+  visit("left_before", origin.left_before);
 }
 
 void fields(auto& visit, A<Harm> auto& harm) {

@@ -81,6 +81,15 @@ void imported(const Facts& facts, Opinions& opinions) {
                         {"its values were not recorded"}});
     return;
   }
+  if (facts.origin().left_before) {
+    evidence.emplace_back(
+        "numbers like it had left this run before: through item, numpy or a file, they may have "
+        "come back");
+    opinions.push_back({Opinion::Stand::kLikely, kBadInputData,
+                        fmt::format("{} came in with {}: no operation wrote it there.", name, what),
+                        evidence});
+    return;
+  }
   opinions.push_back(
       {Opinion::Stand::kCertain, kBadInputData,
        fmt::format("{} came in with {}: no operation of this run computed it, it is in the data.",

@@ -92,9 +92,13 @@ void Judge::scaler_updated(bool found_inf, double scale, const Place& place, Ten
   Session(*this)->scaler_updated(found_inf, scale, place, scaler);
 }
 
-void Judge::host_read(const TensorState& tensor, NumberKinds numbers, bool decides,
+void Judge::host_read(const TensorState& tensor, const HostValues& values, bool decides,
                       const Place& place) {
-  Session(*this)->host_read(tensor, numbers, decides, place);
+  Session(*this)->host_read(tensor, values, decides, place);
+}
+
+void Judge::copied_out(const TensorState& tensor, const HostValues& values) {
+  Session(*this)->copied_out(tensor, values);
 }
 
 void Judge::handed_over(const TensorState& tensor, const Place& place) {

@@ -90,7 +90,10 @@ class Judge {
   // `scale`: after the update. `scaler`: its scale, which tells it from others.
   void scaler_updated(bool found_inf, double scale, const Place& place, TensorId scaler = {});
   // repr, numpy(), tolist(); `decides` is false for printing.
-  void host_read(const TensorState& tensor, NumberKinds numbers, bool decides, const Place& place);
+  void host_read(const TensorState& tensor, const HostValues& values, bool decides,
+                 const Place& place);
+  // It is pickled or saved, and may come back.
+  void copied_out(const TensorState& tensor, const HostValues& values);
   // A tensor is handed to another process. What was born here is read there; what came from
   // outside is judged by the one who uses it.
   void handed_over(const TensorState& tensor, const Place& place);
@@ -114,7 +117,11 @@ class Judge {
   [[nodiscard]] std::int64_t current_step() const noexcept {
     return step_.load(std::memory_order_relaxed);
   }
-  // The host has read bad numbers of one of these kinds.
+  // The host has read bad numbers.
+  [[nodiscard]] bool has_host_read() const noexcept {
+    return numbers_read_.load(std::memory_order_relaxed) != 0;
+  }
+  // The host has read bad numbers that one of these kinds may come from.
   [[nodiscard]] bool has_host_read(NumberKinds kinds) const noexcept {
     return (numbers_read_.load(std::memory_order_relaxed) & kinds.bits()) != 0;
   }

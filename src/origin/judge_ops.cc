@@ -64,6 +64,7 @@ class Call {
  private:
   void find_parents();
   void find_origin_of_numbers();
+  EventId import(std::size_t number);  // what this read brought in from outside
   void note_readers();
   void drop_finite();
   void cleaned();
@@ -112,7 +113,7 @@ void Call::raised(const std::string& text) {
 
 // The events of the bad inputs; what the ledger does not know was brought in from outside.
 void Call::find_parents() {
-  if (record_.numbers.any() && !traits_.reads_host) find_origin_of_numbers();
+  if (record_.numbers.any()) find_origin_of_numbers();
   if (traits_.allocates || traits_.lifts) return;
   for (std::size_t i = 0; i < record_.reads.size(); ++i) {
     const OpRecord::Read& read = record_.reads[i];
@@ -127,10 +128,8 @@ void Call::find_parents() {
       ids.push_back(state_.import(read.state, read.allocation->op, read.allocation->place,
                                   facts_.facts(i), OriginKind::kUninitialised));
     }
-    if (ids.empty()) {
-      const OriginKind kind = read.was_finite ? OriginKind::kUnwatched : OriginKind::kImported;
-      ids.push_back(state_.import(read.state, record_.op, record_.place, facts_.facts(i), kind));
-    }
+    if (ids.empty()) ids = state_.alive(state_.host_numbers.brought(read.pattern));
+    if (ids.empty()) ids.push_back(import(i));
     parents_.insert(parents_.end(), ids.begin(), ids.end());
     reads_.push_back({std::move(ids), read.feed});
   }
@@ -138,9 +137,18 @@ void Call::find_parents() {
   parents_.erase(std::unique(parents_.begin(), parents_.end()), parents_.end());
 }
 
+EventId Call::import(std::size_t number) {
+  const OpRecord::Read& read = record_.reads[number];
+  const OriginKind kind = read.was_finite ? OriginKind::kUnwatched : OriginKind::kImported;
+  const EventId id =
+      state_.import(read.state, record_.op, record_.place, facts_.facts(number), kind);
+  state_.events.find(id)->source->view.left_before = state_.host_numbers.explains(read.state.kinds);
+  return id;
+}
+
 void Call::find_origin_of_numbers() {
-  std::vector<EventId> ids = state_.host_numbers.given(record_.numbers, record_.numbers_spelled);
-  std::erase_if(ids, [&](EventId id) { return state_.events.find(id) == nullptr; });
+  std::vector<EventId> ids =
+      state_.alive(state_.host_numbers.given(record_.numbers, record_.numbers_spelled));
   if (ids.empty()) return;
   from_host_ = true;
   parents_ = ids;
@@ -152,7 +160,7 @@ void Call::note_readers() {
   if (parents_.empty() || record_.place.printing) return;
   if (traits_.reads_host) {
     state_.remember_host(parents_, record_.place);
-    state_.host_numbers.read(record_.numbers, parents_);
+    state_.host_numbers.read(record_.host_values, parents_);
     state_.remember_read(parents_, requires_grad_, record_.place);
   }
   if (!is_test(record_)) return;
@@ -245,7 +253,9 @@ void Call::made_bad() {
   if (traits_.lifts && !state_.ledger.events_of(bad->state).empty()) return;
   const EventId id = add_event(all_kinds(record_.writes));
   for (const OpRecord::Write& write : record_.writes) {
-    if (write.state.kinds.any()) state_.ledger.put(write.state, id);
+    if (!write.state.kinds.any()) continue;
+    state_.ledger.put(write.state, id);
+    state_.host_numbers.read(write.shared, {id});
   }
   judge_writes();
 }

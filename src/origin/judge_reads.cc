@@ -6,13 +6,19 @@
 
 namespace nanscope {
 
-void JudgeState::host_read(const TensorState& tensor, NumberKinds numbers, bool decides,
+void JudgeState::host_read(const TensorState& tensor, const HostValues& values, bool decides,
                            const Place& place) {
   if (!tensor.kinds.any()) return;
   const std::vector<EventId> ids = blame_tensor(tensor, place);
   remember_host(ids, place);
-  host_numbers.read(numbers, ids);
+  host_numbers.read(values, ids);
   if (decides) remember_read(ids, tensor.requires_grad, place);
+}
+
+// Nothing is decided by a copy, and nothing is said of what no op of this run made.
+void JudgeState::copied_out(const TensorState& tensor, const HostValues& values) {
+  const std::vector<EventId> ids = matching(ledger.events_of(tensor), tensor.kinds);
+  if (!ids.empty()) host_numbers.read(values, ids);
 }
 
 void JudgeState::remember_host(const std::vector<EventId>& ids, const Place& place) {

@@ -45,6 +45,11 @@ EventId JudgeState::import(const TensorState& tensor, const OpInfo* op, const Pl
   return id;
 }
 
+std::vector<EventId> JudgeState::alive(std::vector<EventId> ids) const {
+  std::erase_if(ids, [&](EventId id) { return events.find(id) == nullptr; });
+  return ids;
+}
+
 // Collects first, so that the reference stays good.
 Event& JudgeState::add(Event event) {
   if (events.wants_collection()) collect();

@@ -96,7 +96,10 @@ struct JudgeState {
   [[nodiscard]] std::int64_t most_skips_in_a_row() const;
 
   // ---- judge_reads.cc
-  void host_read(const TensorState& tensor, NumberKinds numbers, bool decides, const Place& place);
+  void host_read(const TensorState& tensor, const HostValues& values, bool decides,
+                 const Place& place);
+  // It is pickled or saved, and may come back.
+  void copied_out(const TensorState& tensor, const HostValues& values);
   void remember_host(const std::vector<EventId>& ids, const Place& place);
   // The host read or tested a value; it may turn out to be a guard.
   void remember_read(const std::vector<EventId>& ids, bool requires_grad, const Place& place);
@@ -139,6 +142,7 @@ struct JudgeState {
   // The events behind a bad tensor, those of its kinds first; imported here if nobody made it.
   [[nodiscard]] std::vector<EventId> blame_tensor(const TensorState& tensor, const Place& place);
   [[nodiscard]] std::vector<EventId> matching(std::vector<EventId> ids, Kinds kinds) const;
+  [[nodiscard]] std::vector<EventId> alive(std::vector<EventId> ids) const;  // not forgotten
   EventId import(const TensorState& tensor, const OpInfo* op, const Place& place,
                  std::shared_ptr<const EventFacts> facts, OriginKind kind = OriginKind::kImported);
   Event& add(Event event);

@@ -40,11 +40,13 @@ struct OpRecord {
     std::optional<Allocation> allocation;
     // Bad and unknown to the ledger, but a watched op wrote it, finite: an unwatched one did since.
     bool was_finite = false;
+    BadPattern pattern;  // of what is bad and unknown to the ledger
   };
   struct Write {
     TensorState state;     // after the call
     Kinds before;          // of a tensor that existed before the call
     bool existed = false;  // an argument that was written (also by a write the schema hides)
+    HostValues shared;     // bad, in memory that others can read: what they find there
     TensorId tensor;
     Target target = Target::kNone;
     TargetName target_name;
@@ -58,7 +60,8 @@ struct OpRecord {
   Place place;
   bool grad = false;              // grad mode on, and an input required grad
   bool nonfinite_scalar = false;  // a number argument is NaN or Inf (a wrapped number too)
-  NumberKinds numbers;            // which; of an op that reads for the host: what it read
+  NumberKinds numbers;            // which
+  HostValues host_values;         // of an op that reads for the host: what it read
   bool numbers_spelled = false;   // the text of the line spells them
   bool same_operands = false;     // x != x
   std::vector<Read>

@@ -29,6 +29,7 @@ struct EventBase {
 struct EventView : EventBase {
   std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
   bool discarded = false;                   // replaced on purpose
+  bool left_before = false;  // imported, after this run had handed out numbers like it
 
   [[nodiscard]] Role role() const;  // in a chain
   // Data, where nothing was computed; else the phase of the call.

@@ -91,6 +91,9 @@ class ExactObserver : public Observer {
   void host_read(const at::Tensor& tensor) override {
     guarded([&] { moments().host_read(tensor, true); });
   }
+  void copied_out(const at::Tensor& tensor) override {
+    guarded([&] { moments().copied_out(tensor); });
+  }
   void lent(const at::Tensor& tensor) override {
     host_read(tensor);
     if (!this_thread().is_busy() && tensor.has_storage())
@@ -191,13 +194,17 @@ class LookingObserver final : public Observer {
     if (watching) judging().host_read(tensor);
   }
   void number_read(const at::Tensor& tensor) override { sentinel().look_at_read(tensor); }
+  void copied_out(const at::Tensor& tensor) override {
+    if (watching) judging().copied_out(tensor);
+  }
+  // A replay that begins later must know whose memory is in other hands.
   void lent(const at::Tensor& tensor) override {
     sentinel().look_at_read(tensor);
-    if (watching) judging().lent(tensor);
+    if (watching) return judging().lent(tensor);
+    if (!this_thread().is_busy() && tensor.has_storage())
+      Watcher::get().storages().lend(tensor.storage());
   }
-  void address_given(const c10::Storage& storage) override {
-    if (watching) judging().address_given(storage);
-  }
+  void address_given(const c10::Storage& storage) override { judging().address_given(storage); }
   void handed_over(const at::Tensor& tensor) override {
     if (watching) judging().handed_over(tensor);
   }

@@ -62,6 +62,7 @@ class Observer {
   virtual void lent(const at::Tensor& tensor) { (void)tensor; }
   // Code outside torch got its address, or wrote it as bytes.
   virtual void address_given(const c10::Storage& storage) { (void)storage; }
+  virtual void copied_out(const at::Tensor& tensor) { (void)tensor; }
   virtual void handed_over(const at::Tensor& tensor) { (void)tensor; }
 };
 

@@ -165,6 +165,7 @@ void add_moments(nb::module_& module) {
   });
   using Tensor = const at::Tensor&;
   add_tensor_moment(module, "host_read", [](Observer& now, Tensor t) { now.host_read(t); });
+  add_tensor_moment(module, "copied_out", [](Observer& now, Tensor t) { now.copied_out(t); });
   add_tensor_moment(module, "lent", [](Observer& now, Tensor t) { now.lent(t); });
   add_tensor_moment(module, "number_read", [](Observer& now, Tensor t) { now.number_read(t); });
   module.def("address_given", [](nb::handle owner, const nb::args&) {

@@ -96,7 +96,7 @@ class Recorder {
       }
     });
     if (wrapper_.rule == ScanRule::kReadsHost && !operands.empty())
-      record.numbers = numbers_in(operands[0]);
+      record.host_values = host_values_in(operands[0]);
     record.same_operands = operands.size() >= 2 && is_same_memory(operands[0], operands[1]);
   }
 
@@ -176,6 +176,7 @@ class Recorder {
     const Before::Bad* was_bad = before_ == nullptr ? nullptr : before_->find(argument, item);
     if (was_bad != nullptr) {
       add_read(input, was_bad->state, was_bad->known, was_bad->kinds, was_bad->allocation);
+      if (was_bad->known.empty()) record.reads.back().pattern = pattern_of(was_bad->kinds);
       return;
     }
     const bool known_storage = Watcher::get().ledger().knows(storage_id(impl));
@@ -200,8 +201,11 @@ class Recorder {
     if (known.empty()) allocation = Watcher::get().storages().allocation_of(input);
     const bool was_finite =
         known.empty() && !is_number(input) && Watcher::get().storages().was_finite(input);
+    const bool unknown = known.empty();
     add_read(input, state, std::move(known), {}, std::move(allocation));
     record.reads.back().was_finite = was_finite;
+    if (unknown && Watcher::get().judge().has_host_read())
+      record.reads.back().pattern = pattern_of(kind_map_of(OwnedView(input).view()));
   }
 
   // An unwatched hand may have written since: it is read where neither the
@@ -257,6 +261,8 @@ class Recorder {
     }
     if (write.state.kinds.any()) {
       if (!bad_output_) bad_output_ = output;
+      if (is_foreign(impl) || Watcher::get().storages().is_lent(storage_of(impl)))
+        write.shared = host_values_in(output);
       if (wrapper_.rule == ScanRule::kLifts) note_numbers(output);
     } else {
       for (const OpRecord::Read& read : record.reads) {

@@ -40,6 +40,12 @@ NumberKinds numbers_in(const at::Tensor& tensor) {
   return {seen.nan > 0, seen.pos_inf > 0, seen.neg_inf > 0};
 }
 
+HostValues host_values_in(const at::Tensor& tensor) {
+  const at::Tensor values = has_parts(*tensor.unsafeGetTensorImpl()) ? values_of(tensor) : tensor;
+  if (sight_of(*values.unsafeGetTensorImpl()) != Sight::kWatched) return {};
+  return {numbers_in(values), pattern_of(kind_map_of(OwnedView(values).view()))};
+}
+
 void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements) {
   if (view.data == nullptr || !has_values(view.view())) return;
   for (const Index& element : elements) {

@@ -19,6 +19,8 @@ using Facts = EventFacts;
 [[nodiscard]] TensorFacts describe(const at::Tensor& tensor, const OwnedView& view);
 // Which non-finite numbers it holds.
 [[nodiscard]] NumberKinds numbers_in(const at::Tensor& tensor);
+// The same, and where they are.
+[[nodiscard]] HostValues host_values_in(const at::Tensor& tensor);
 // Adds its values at these elements of the output, if it has an element for each.
 void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements);
 // What a node saved, with its values at the failing elements where they are `aligned` with it.

@@ -282,10 +282,15 @@ bool overlaps_itself(const c10::TensorImpl& tensor) {
 bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
   const c10::TensorImpl& a = *one.unsafeGetTensorImpl();
   const c10::TensorImpl& b = *other.unsafeGetTensorImpl();
-  return &a == &b || (storage_of(a) != nullptr && storage_of(a) == storage_of(b) &&
-                      a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
-                      a.strides() == b.strides() && a.dtype() == b.dtype() &&
-                      (a.key_set() & kLazyBits) == (b.key_set() & kLazyBits));
+  if (&a == &b) return true;
+  if (storage_of(a) == nullptr || storage_of(b) == nullptr) return false;
+  const bool same_storage = storage_of(a) == storage_of(b);
+  if (!same_storage && data_of(a) == nullptr) return false;
+  // NumPy and DLPack make a second storage over the same memory.
+  const bool same_place =
+      same_storage ? a.storage_offset() == b.storage_offset() : data_of(a) == data_of(b);
+  return same_place && a.sizes() == b.sizes() && a.strides() == b.strides() &&
+         a.dtype() == b.dtype() && (a.key_set() & kLazyBits) == (b.key_set() & kLazyBits);
 }
 
 }  // namespace nanscope::torch_adapter

@@ -276,8 +276,16 @@ void Moments::host_read(const at::Tensor& tensor, bool decides) {
   const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
-  const NumberKinds numbers = decides ? numbers_in(tensor) : NumberKinds{};  // printing gives none
-  tell([&] { watcher().judge().host_read(state, numbers, decides, place); });
+  const HostValues values = decides ? host_values_in(tensor) : HostValues{};  // printing gives none
+  tell([&] { watcher().judge().host_read(state, values, decides, place); });
+}
+
+void Moments::copied_out(const at::Tensor& tensor) {
+  if (this_thread().is_busy() || !is_suspect(tensor)) return;
+  const TensorState state = look_at(tensor);
+  if (!state.kinds.any()) return;
+  const HostValues values = host_values_in(tensor);
+  tell([&] { watcher().judge().copied_out(state, values); });
 }
 
 void Moments::handed_over(const at::Tensor& tensor) {

@@ -56,6 +56,7 @@ class Moments {
 
   void host_read(const at::Tensor& tensor, bool decides);
   // A tensor is pickled for another process.
+  void copied_out(const at::Tensor& tensor);  // pickled, saved
   void handed_over(const at::Tensor& tensor);
   void program_ended(const End& end);
 

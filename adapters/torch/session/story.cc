@@ -139,6 +139,7 @@ Finding begin_finding(const EventView& event) {
   origin.op = event.op->name;
   if (!event.place.node.empty()) origin.node = event.place.node;
   origin.step = event.place.step;
+  origin.left_before = event.left_before;
   origin.discarded = event.discarded;
   // Code that the engine calls (autograd.Function, a hook) is its own site.
   origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;

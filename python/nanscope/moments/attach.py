@@ -242,6 +242,10 @@ class Hooks:
         Tensor = torch.Tensor
         self._put(Tensor, "numpy", _noted_before(Tensor.numpy, adapter.lent))
         self._put(Tensor, "tolist", _noted_before(Tensor.tolist, adapter.host_read))
+        # pickle and torch.save, deepcopy: bytes are copied without an op.
+        for name in ("__reduce_ex__", "__deepcopy__"):
+            original = getattr(Tensor, name)
+            self._put(Tensor, name, _noted_before(original, adapter.copied_out))
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)
