@@ -9,10 +9,16 @@ namespace {
 
 constexpr std::size_t kMostHeld = 1 << 16;
 
+// Of one that is alive; without a strong reference on the way, which may ask for the GIL.
 c10::weak_intrusive_ptr<c10::StorageImpl> weakly(StorageId storage) {
   auto* impl = reinterpret_cast<c10::StorageImpl*>(storage.value);
-  return c10::weak_intrusive_ptr<c10::StorageImpl>(
-      c10::intrusive_ptr<c10::StorageImpl>::unsafe_reclaim_from_nonowning(impl));
+  c10::raw::weak_intrusive_ptr::incref(impl);
+  return c10::weak_intrusive_ptr<c10::StorageImpl>::reclaim(impl);
+}
+
+at::Tensor strongly(const WeakTensor& tensor) {
+  auto strong = tensor.lock();
+  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
 }
 
 template <class Map, class Expired>
@@ -98,40 +104,69 @@ TorchWorld::Leaf TorchWorld::leaf_of(const at::Tensor& tensor, bool in_optimizer
 
 namespace {
 
-// Those that lie in another storage than when they were last looked at. Let go of after the lock.
-template <class Map>
-void find_replaced(Map& map, std::vector<at::Tensor>& alive, std::vector<at::Tensor>& replaced) {
-  for (auto& [id, entry] : map) {
-    auto strong = entry.tensor.lock();
-    if (!strong) continue;
-    const at::Tensor& tensor = alive.emplace_back(std::move(strong));
-    const StorageId now = storage_id(*tensor.unsafeGetTensorImpl());
-    if (now == entry.storage) continue;
-    entry.storage = now;
-    replaced.push_back(tensor);
-  }
-}
+struct Kept {
+  TensorId id;
+  WeakTensor tensor;
+  StorageId storage;
+};
 
 template <class Map>
-std::vector<at::Tensor> living_in(const Map& map) {
+std::vector<Kept> kept_in(const Map& map) {
+  std::vector<Kept> kept;
+  kept.reserve(map.size());
+  for (const auto& [id, entry] : map) kept.push_back({id, entry.tensor, entry.storage});
+  return kept;
+}
+
+std::vector<at::Tensor> living(const std::vector<Kept>& kept) {
   std::vector<at::Tensor> alive;
-  for (const auto& [id, entry] : map) {
-    if (auto strong = entry.tensor.lock()) alive.emplace_back(std::move(strong));
+  for (const Kept& entry : kept) {
+    if (at::Tensor tensor = strongly(entry.tensor); tensor.defined())
+      alive.push_back(std::move(tensor));
   }
   return alive;
 }
 
 }  // namespace
 
-std::vector<World::Replaced> TorchWorld::replaced_values() {
-  std::vector<at::Tensor> alive;
-  std::vector<at::Tensor> leaves;
-  std::vector<at::Tensor> buffers;
+// Note [No strong reference under a lock]
+// A strong reference that is taken or given back may ask for the GIL: a tensor that Python knows
+// keeps its object alive as long as C++ holds it. So under our lock there are weak ones only.
+template <class Map>
+std::vector<at::Tensor> TorchWorld::living_in(const Map& map) {
+  std::vector<Kept> kept;
   {
     const std::lock_guard guard(lock_);
-    find_replaced(leaves_, alive, leaves);
-    find_replaced(buffers_, alive, buffers);
+    kept = kept_in(map);
   }
+  return living(kept);
+}
+
+// Those that lie in another storage than when they were last looked at.
+template <class Map>
+std::vector<at::Tensor> TorchWorld::replaced_in(Map& map) {
+  std::vector<Kept> kept;
+  {
+    const std::lock_guard guard(lock_);
+    kept = kept_in(map);
+  }
+  std::vector<at::Tensor> replaced;
+  for (const Kept& entry : kept) {
+    at::Tensor tensor = strongly(entry.tensor);
+    if (!tensor.defined()) continue;
+    const StorageId now = storage_id(*tensor.unsafeGetTensorImpl());
+    if (now == entry.storage) continue;
+    replaced.push_back(std::move(tensor));
+    const std::lock_guard guard(lock_);
+    const auto found = map.find(entry.id);
+    if (found != map.end()) found->second.storage = now;
+  }
+  return replaced;
+}
+
+std::vector<World::Replaced> TorchWorld::replaced_values() {
+  const std::vector<at::Tensor> leaves = replaced_in(leaves_);
+  const std::vector<at::Tensor> buffers = replaced_in(buffers_);
   std::vector<Replaced> replaced;
   const auto add = [&](const at::Tensor& tensor, Target target) {
     register_target(tensor, target);
@@ -142,16 +177,18 @@ std::vector<World::Replaced> TorchWorld::replaced_values() {
   return replaced;
 }
 
-at::Tensor TorchWorld::living(TensorId leaf) {
-  const std::lock_guard guard(lock_);
-  const auto found = leaves_.find(leaf);
-  if (found == leaves_.end()) return {};
-  auto strong = found->second.tensor.lock();
-  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
+at::Tensor TorchWorld::living_leaf(TensorId leaf) {
+  std::optional<WeakTensor> tensor;
+  {
+    const std::lock_guard guard(lock_);
+    const auto found = leaves_.find(leaf);
+    if (found != leaves_.end()) tensor = found->second.tensor;
+  }
+  return tensor ? strongly(*tensor) : at::Tensor();
 }
 
 std::optional<LeafGrad> TorchWorld::peek(TensorId leaf) {
-  const at::Tensor tensor = living(leaf);
+  const at::Tensor tensor = living_leaf(leaf);
   if (!tensor.defined()) return std::nullopt;
   LeafGrad described;
   described.leaf = leaf;
@@ -163,7 +200,7 @@ std::optional<LeafGrad> TorchWorld::peek(TensorId leaf) {
 }
 
 std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {
-  const at::Tensor tensor = living(leaf);
+  const at::Tensor tensor = living_leaf(leaf);
   return tensor.defined() ? std::optional(describe(tensor)) : std::nullopt;
 }
 
@@ -194,14 +231,8 @@ Target TorchWorld::target_of(const at::Tensor& tensor) {
   return tensor.requires_grad() && tensor.is_leaf() ? Target::kParameter : Target::kNone;
 }
 
-std::vector<at::Tensor> TorchWorld::live_leaves() {
-  const std::lock_guard guard(lock_);
-  return living_in(leaves_);
-}
+std::vector<at::Tensor> TorchWorld::live_leaves() { return living_in(leaves_); }
 
-std::vector<at::Tensor> TorchWorld::live_buffers() {
-  const std::lock_guard guard(lock_);
-  return living_in(buffers_);
-}
+std::vector<at::Tensor> TorchWorld::live_buffers() { return living_in(buffers_); }
 
 }  // namespace nanscope::torch_adapter

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -68,7 +69,11 @@ class TorchWorld final : public World {
     WeakTensor tensor;
     StorageId storage = {};  // when it was last looked at
   };
-  [[nodiscard]] at::Tensor living(TensorId leaf);  // undefined if it died
+  [[nodiscard]] at::Tensor living_leaf(TensorId leaf);  // undefined if it died
+  template <class Map>
+  [[nodiscard]] std::vector<at::Tensor> living_in(const Map& map);
+  template <class Map>
+  [[nodiscard]] std::vector<at::Tensor> replaced_in(Map& map);
   static Leaf leaf_of(const at::Tensor& tensor, bool in_optimizer = false);
   using HeldTensors = std::unordered_map<TensorId, WeakTensor>;
 
