@@ -113,9 +113,7 @@ void Judge::take_over(const Past& past) { Session(*this)->take_over(past); }
 
 std::vector<Note> Judge::notes() const {
   const std::lock_guard<std::mutex> lock(lock_);
-  std::vector<Note> notes = state_->notes.list();
-  std::erase_if(notes, [&](const Note& note) { return note.first.id < state_->first_own_event; });
-  return notes;
+  return state_->notes.list();
 }
 
 std::int64_t Judge::steps() const {

@@ -53,6 +53,7 @@ class End {
   [[nodiscard]] bool skipped_on_purpose(const std::vector<EventId>& ids) const;
   [[nodiscard]] bool scaler_is_why() const;
   [[nodiscard]] bool skipped_by_scaler(std::span<const EventId> ids, bool in_optimizer) const;
+  [[nodiscard]] bool read_of_scaling(EventId id) const;
 
   JudgeState& state_;
   const Ending& ending_;
@@ -173,6 +174,11 @@ bool End::skipped_by_scaler(std::span<const EventId> ids, bool in_optimizer) con
   return !scaler_is_why() && state_.left_to_scaler(ids, in_optimizer);
 }
 
+// A log of the norms of what was skipped, or of the scaled loss itself.
+bool End::read_of_scaling(EventId id) const {
+  return skipped_by_scaler({&id, 1}, false) || (!scaler_is_why() && state_.is_scaled_loss(id));
+}
+
 bool End::handled(const LeafGrad& leaf) const {
   const std::vector<EventId> ids = state_.ledger.events_of(leaf.state);
   return skipped_by_scaler(ids, leaf.in_optimizer) ||
@@ -241,7 +247,7 @@ void End::guards() {
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || event->repaired || event->replaced) continue;
-      if (skipped_by_scaler({&id, 1}, false)) continue;
+      if (read_of_scaling(id)) continue;
       const std::uint32_t line = event->place.line;
       if (state_.is_habit(line, ending_.abnormal)) continue;
       const bool is_loss = state_.healthy_steps == 0 || ending_.abnormal ||
@@ -260,7 +266,7 @@ void End::host_reads() {
     for (const EventId id : read.events) {
       const Event* event = state_.events.find(id);
       if (event == nullptr || protected_from_harm(*event)) continue;
-      if (!skipped_by_scaler({&id, 1}, false)) harm.events.push_back(id);
+      if (!read_of_scaling(id)) harm.events.push_back(id);
     }
     if (!harm.events.empty()) state_.verdicts.harm(harm);
   }

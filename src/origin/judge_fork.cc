@@ -25,6 +25,7 @@ void JudgeState::forked() {
   records_dropped = 0;
   verdicts.forget();
   first_own_event = events.next_id();
+  notes.begin_anew(first_own_event);
 }
 
 void JudgeState::begin_anew() {

@@ -81,6 +81,41 @@ TEST(JudgeBeginAnew, WhatWasBadBeforeIsNotKnownAnyMore) {
   EXPECT_TRUE(p.clean());
 }
 
+// What a line did in one stretch, or in the parent, says nothing of the next.
+TEST(JudgeBeginAnew, NotesAreThoseOfTheStretch) {
+  Program p;
+  const Leaf w = p.parameter();
+  const auto stretch = [&](int births) {
+    for (int i = 0; i < births; ++i) p.op("sqrt", {p.data()}, kNan, {.line = 10});
+    p.judge.scaler_updated(true, 1024, Program::at(76));
+    p.healthy_iteration(w);
+    p.end();
+  };
+  stretch(3);
+  ASSERT_EQ(p.notes(), "sqrt:10 not used x3; ?:76 step skipped by GradScaler");
+  p.judge.begin_anew();
+  EXPECT_EQ(p.notes(), "");
+  stretch(2);
+  EXPECT_EQ(p.notes(), "sqrt:10 not used x2; ?:76 step skipped by GradScaler");
+  p.judge.forked();
+  EXPECT_EQ(p.notes(), "");
+}
+
+// Where a line did harm in one stretch, it is a note in the next.
+TEST(JudgeBeginAnew, ALineThatDidHarmBeforeCanBeANote) {
+  Program p;
+  const Leaf w = p.parameter();
+  const auto born = [&] { return p.op("sqrt", {p.data()}, kNan, {.line = 10, .grad = true}); };
+  p.backward(born(), w, p.tensor(kNan));
+  p.step();
+  ASSERT_EQ(p.verdict(), "sqrt:10 by gradient");
+  p.judge.begin_anew();
+  born();
+  p.healthy_iteration(w);
+  p.end();
+  EXPECT_EQ(p.notes(), "sqrt:10 not used");
+}
+
 // ---- a watch that begins in the midst of a program
 
 TEST(JudgeTakeOver, StepsAreCountedOn) {

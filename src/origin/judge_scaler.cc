@@ -80,6 +80,13 @@ bool JudgeState::bad_by_scaling(std::span<const EventId> ids) const {
   });
 }
 
+bool JudgeState::is_scaled_loss(EventId id) const {
+  const std::vector<Blamed> origins = blame({&id, 1}, events);
+  return !origins.empty() && std::all_of(origins.begin(), origins.end(), [](const Blamed& origin) {
+    return is_scalers_product(*origin.source);
+  });
+}
+
 bool JudgeState::left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const {
   const std::vector<Blamed> origins = blame(ids, events);
   return !origins.empty() && std::all_of(origins.begin(), origins.end(), [&](const Blamed& origin) {

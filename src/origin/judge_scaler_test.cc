@@ -194,6 +194,19 @@ TEST(JudgeScaler, FiniteGradientsOfALossThatScalingMadeInfiniteAreGood) {
   EXPECT_TRUE(p.clean());
 }
 
+// scaled = scaler.scale(loss); log(scaled.item()); scaled.backward(), whose gradients may be
+// finite.
+TEST(JudgeScaler, ALogOfTheScaledLossIsNoHarm) {
+  Program p;
+  const Leaf w = p.parameter();
+  const Tensor loss = p.op("mul", {p.data()}, kInf, {.line = 74, .grad = true, .in_scaler = true});
+  p.item(loss);
+  p.backward(loss, w, p.tensor());
+  p.end();
+  EXPECT_TRUE(p.clean());
+  EXPECT_EQ(p.notes(), "mul:74 handled");
+}
+
 TEST(JudgeScaler, ALossMadeOfScaledGradientsIsBadByScaling) {
   Program p;
   const Leaf w = p.parameter();

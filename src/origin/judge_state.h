@@ -90,6 +90,8 @@ struct JudgeState {
   [[nodiscard]] bool in_backward_of_scaled_loss() const;
   // Bad by scaling alone: the scaler's own product, or born in the backward of that.
   [[nodiscard]] bool bad_by_scaling(std::span<const EventId> ids) const;
+  // The scaler's own product, whose gradients may be finite all the same.
+  [[nodiscard]] bool is_scaled_loss(EventId id) const;
   // Bad by what the scaler's check has found, or would find. `in_optimizer`: the gradient of a
   // parameter of one.
   [[nodiscard]] bool left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const;

@@ -24,8 +24,11 @@ const char* words(Fate fate) {
 }  // namespace
 
 void Notes::born(Source& source) {
+  if (source.view.id < first_own_) return;
   if (NoteSite* site = site_of(source)) {
-    ++site->count;
+    if (site->count++ > 0) return;
+    site->first = source.view;
+    order_.push_back(site);
   } else {
     ++uncounted_;
   }
@@ -60,10 +63,18 @@ NoteSite* Notes::site_of(Source& source) {
   auto found = sites_.find(key);
   if (found == sites_.end()) {
     if (sites_.size() >= kMostSites) return nullptr;
-    found = sites_.emplace(key, NoteSite{source.view, 0, Fate::kNotUsed, false}).first;
-    order_.push_back(&found->second);
+    found = sites_.emplace(key, NoteSite{}).first;
   }
   return source.site = &found->second;
+}
+
+// What was born before may be met again, and points to its site: sites are emptied, not removed.
+void Notes::begin_anew(EventId first) {
+  first_own_ = first;
+  for (NoteSite* site : order_) *site = {};
+  order_.clear();
+  skips_ = {};
+  uncounted_ = 0;
 }
 
 std::vector<Note> Notes::list() const {

@@ -29,6 +29,9 @@ class Notes {
   // A step that torch.amp.GradScaler skipped, with the origin of what it found.
   void skipped_by_scaler(const EventView& first);
 
+  // Another stretch is watched, or another process: from this event on it counts for itself.
+  void begin_anew(EventId first);
+
   [[nodiscard]] std::vector<Note> list() const;
   [[nodiscard]] std::uint64_t uncounted() const { return uncounted_; }
 
@@ -40,7 +43,8 @@ class Notes {
   [[nodiscard]] NoteSite* site_of(Source& source);
 
   std::map<Key, NoteSite> sites_;  // addresses stay
-  std::deque<NoteSite*> order_;
+  std::deque<NoteSite*> order_;    // of those that were met in this stretch
+  EventId first_own_ = {};
   NoteSite skips_;
   std::uint64_t uncounted_ = 0;
 };

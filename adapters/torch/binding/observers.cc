@@ -144,7 +144,10 @@ class LookingObserver final : public Observer {
     const Timed timed(Part::kMoment);
     const Alarm alarm = sentinel().look_at_backward_end(backward.accumulates);
     answer(alarm);
-    if (still_looks() && sentinel().steps_by_hand() && alarm.empty()) snapshot_if_due();
+    if (alarm.empty() && may_end_a_step()) {
+      const bool gives = !backward.accumulates && !result.is_none();
+      if (!sentinel().left_bad_gradients(gives ? tensors_in(result) : Tensors{})) snapshot_if_due();
+    }
     return result;
   }
 
@@ -173,7 +176,9 @@ class LookingObserver final : public Observer {
     if (watching) judging().gradients_dropped(optimizer);
   }
   void scaler_updates(const at::Tensor& scale) override {
-    answer(sentinel().look_at_scaler(scale));
+    const Alarm alarm = sentinel().look_at_scaler(scale);
+    answer(alarm);
+    if (alarm.empty() && may_end_a_step()) snapshot_if_due();  // each step so far was skipped
   }
   void value_registered(const at::Tensor& value, Target target, const at::Tensor& former) override {
     Observer::value_registered(value, target, former);
@@ -212,6 +217,10 @@ class LookingObserver final : public Observer {
  private:
   // The answer to an alarm, or a snapshot that was woken, may have ended the looks.
   static bool still_looks() { return sentinel().role() == Role::kLooks; }
+  // A snapshot is due, and no end of an optimizer's step will come for it.
+  static bool may_end_a_step() {
+    return still_looks() && sentinel().steps_by_hand() && sentinel().snapshot_due();
+  }
 };
 
 }  // namespace

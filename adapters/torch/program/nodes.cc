@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -18,20 +19,24 @@ namespace nanscope::torch_adapter {
 
 // Sites by sequence number, one ring per thread that makes nodes. Sequence numbers
 // are per thread; a node remembers both.
+//
+// One word an entry, so that the thread of a backward never sees the number of one node with the
+// stack of another: the stack, and how often the ring had gone round.
 struct SiteRing {
   static constexpr std::uint64_t kEntries = 1 << 17;
-  struct Entry {
-    std::uint64_t sequence;
-    StackId stack;
-  };
+  using Entry = std::atomic<std::uint64_t>;
+  static_assert(sizeof(Entry) == sizeof(std::uint64_t));
   Entry* entries = static_cast<Entry*>(calloc(kEntries, sizeof(Entry)));
 
   void put(std::uint64_t sequence, StackId stack) {
-    entries[sequence % kEntries] = {sequence + 1, stack};
+    entries[sequence % kEntries].store(round_of(sequence) << 32 | stack, std::memory_order_relaxed);
   }
   [[nodiscard]] StackId get(std::uint64_t sequence) const {
-    const Entry& entry = entries[sequence % kEntries];
-    return entry.sequence == sequence + 1 ? entry.stack : 0;
+    const std::uint64_t entry = entries[sequence % kEntries].load(std::memory_order_relaxed);
+    return entry >> 32 == round_of(sequence) ? static_cast<StackId>(entry) : 0;
+  }
+  static std::uint64_t round_of(std::uint64_t sequence) {
+    return static_cast<std::uint32_t>(sequence / kEntries + 1);
   }
   ~SiteRing() { free(entries); }
 };

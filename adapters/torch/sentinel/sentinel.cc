@@ -212,6 +212,14 @@ Alarm Sentinel::look_at_backward_end(bool accumulated) {
   return {};
 }
 
+bool Sentinel::left_bad_gradients(const std::vector<at::Tensor>& results) const {
+  if (any_bad(results)) return true;
+  return std::any_of(leaves_.begin(), leaves_.end(), [](const WeakTensor& leaf) {
+    auto strong = leaf.lock();
+    return strong && is_bad(at::Tensor(std::move(strong)).grad());
+  });
+}
+
 Alarm Sentinel::look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped) {
   ++counts_.moments;
   backwards_at_step_ = counts_.backwards;

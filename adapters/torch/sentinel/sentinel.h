@@ -89,6 +89,8 @@ class Sentinel {
   // ---- looks
   [[nodiscard]] Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots);
   [[nodiscard]] Alarm look_at_backward_end(bool accumulated);
+  // What a backward left is bad already: a replay from here on could not tell why.
+  [[nodiscard]] bool left_bad_gradients(const std::vector<at::Tensor>& results) const;
   [[nodiscard]] Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped);
   // Empty: nobody is to look behind this step.
   [[nodiscard]] Alarm look_at_step_end(const Written& written);

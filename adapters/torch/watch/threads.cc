@@ -19,6 +19,18 @@ void add(Counters& to, const Counters& from) {
 
 __thread ThreadWatch* current_thread = nullptr;
 
+void ThreadWatch::forget_counts() noexcept {
+  ops_.clear();
+  bytes_.clear();
+  for (Counter& counter : unseen_) counter.clear();
+}
+
+Counters ThreadWatch::counters() const noexcept {
+  Counters now{ops_.value(), bytes_.value()};
+  for (std::size_t i = 0; i < std::size(unseen_); ++i) now.unseen[i] = unseen_[i].value();
+  return now;
+}
+
 Threads& Threads::get() noexcept {
   static auto& threads = *new Threads;
   return threads;

@@ -5,7 +5,9 @@
 #include <ATen/core/Tensor.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -21,17 +23,30 @@ struct Counters {
   std::uint64_t unseen[7] = {};
 };
 
+// A number that one thread counts up and others may read.
+class Counter {
+ public:
+  void add(std::uint64_t more) noexcept { value_.store(value() + more, std::memory_order_relaxed); }
+  void clear() noexcept { value_.store(0, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t value() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
 struct Before;
 struct SiteRing;
 
 // Belongs to its thread; the others read its counters.
 class ThreadWatch {
  public:
-  void count_op() noexcept { ++counters_.ops; }
-  void count_bytes(std::uint64_t bytes) noexcept { counters_.bytes += bytes; }
-  void count_unseen(std::size_t sight) noexcept { ++counters_.unseen[sight]; }
-  void forget_counts() noexcept { counters_ = {}; }
-  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  void count_op() noexcept { ops_.add(1); }
+  void count_bytes(std::uint64_t bytes) noexcept { bytes_.add(bytes); }
+  void count_unseen(std::size_t sight) noexcept { unseen_[sight].add(1); }
+  void forget_counts() noexcept;
+  [[nodiscard]] Counters counters() const noexcept;
   // Its ops are our own; see Busy.
   [[nodiscard]] bool is_busy() const noexcept { return busy_; }
 
@@ -45,7 +60,9 @@ class ThreadWatch {
 
  private:
   friend class Busy;
-  Counters counters_;
+  Counter ops_;
+  Counter bytes_;
+  Counter unseen_[std::size(Counters{}.unseen)];
   bool busy_ = false;
   bool stop_wanted_ = false;
 

@@ -9,10 +9,20 @@ namespace {
 
 constexpr std::size_t kMostHeld = 1 << 16;
 
+// Note [No strong reference under a lock]
+// A strong reference that is taken or given back may ask for the GIL: a tensor that Python knows
+// keeps its object alive as long as C++ holds it. So under our lock there are weak ones only.
+
+// Of one that is alive.
 c10::weak_intrusive_ptr<c10::StorageImpl> weakly(StorageId storage) {
   auto* impl = reinterpret_cast<c10::StorageImpl*>(storage.value);
-  return c10::weak_intrusive_ptr<c10::StorageImpl>(
-      c10::intrusive_ptr<c10::StorageImpl>::unsafe_reclaim_from_nonowning(impl));
+  c10::raw::weak_intrusive_ptr::incref(impl);
+  return c10::weak_intrusive_ptr<c10::StorageImpl>::reclaim(impl);
+}
+
+at::Tensor strongly(const WeakTensor& tensor) {
+  auto strong = tensor.lock();
+  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
 }
 
 template <class Map, class Expired>
@@ -104,16 +114,19 @@ void TorchWorld::in_optimizer(const at::Tensor& leaf) {
 // Every parameter, buffer and other leaf that is alive, with where it was when it was last looked
 // at.
 std::vector<TorchWorld::LiveTarget> TorchWorld::all_alive() {
-  std::vector<LiveTarget> alive;
-  const std::lock_guard guard(lock_);
-  for (const auto& [id, entry] : leaves_) {
-    if (auto strong = entry.tensor.lock())
-      alive.push_back({at::Tensor(std::move(strong)), Target::kParameter, entry.whereabouts});
+  std::vector<Registered> held;
+  {
+    const std::lock_guard guard(lock_);
+    held.reserve(leaves_.size() + targets_.size());
+    for (const auto& [id, entry] : leaves_)
+      held.push_back({entry.tensor, entry.whereabouts, Target::kParameter});
+    for (const auto& [id, entry] : targets_)
+      if (!leaves_.contains(id)) held.push_back(entry);
   }
-  for (const auto& [id, entry] : targets_) {
-    if (leaves_.contains(id)) continue;
-    if (auto strong = entry.tensor.lock())
-      alive.push_back({at::Tensor(std::move(strong)), entry.target, entry.whereabouts});
+  std::vector<LiveTarget> alive;
+  for (const Registered& entry : held) {
+    if (at::Tensor tensor = strongly(entry.tensor); tensor.defined())
+      alive.push_back({std::move(tensor), entry.target, entry.whereabouts});
   }
   return alive;
 }
@@ -139,11 +152,13 @@ std::vector<World::Replaced> TorchWorld::replaced_values() {
 }
 
 at::Tensor TorchWorld::living(TensorId leaf) {
-  const std::lock_guard guard(lock_);
-  const auto found = leaves_.find(leaf);
-  if (found == leaves_.end()) return {};
-  auto strong = found->second.tensor.lock();
-  return strong ? at::Tensor(std::move(strong)) : at::Tensor();
+  std::optional<WeakTensor> tensor;
+  {
+    const std::lock_guard guard(lock_);
+    const auto found = leaves_.find(leaf);
+    if (found != leaves_.end()) tensor = found->second.tensor;
+  }
+  return tensor ? strongly(*tensor) : at::Tensor();
 }
 
 std::optional<LeafGrad> TorchWorld::peek(TensorId leaf) {
@@ -198,10 +213,15 @@ Target TorchWorld::target_of(const at::Tensor& tensor) {
 }
 
 std::vector<at::Tensor> TorchWorld::live_leaves() {
+  std::vector<WeakTensor> held;
+  {
+    const std::lock_guard guard(lock_);
+    held.reserve(leaves_.size());
+    for (const auto& [id, entry] : leaves_) held.push_back(entry.tensor);
+  }
   std::vector<at::Tensor> alive;
-  const std::lock_guard guard(lock_);
-  for (const auto& [id, entry] : leaves_) {
-    if (auto strong = entry.tensor.lock()) alive.emplace_back(std::move(strong));
+  for (const WeakTensor& entry : held) {
+    if (at::Tensor tensor = strongly(entry); tensor.defined()) alive.push_back(std::move(tensor));
   }
   return alive;
 }

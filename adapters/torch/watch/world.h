@@ -4,8 +4,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "adapters/torch/watch/locks.h"
 #include "origin/world.h"

@@ -67,8 +67,9 @@ def sentence_of(finding: dict) -> str:
     """`aten::log made -inf at train.py:41:17: torch.log(p)`"""
     origin, cause = finding["origin"], finding["cause"]
     site = origin["site"]
-    made = "brought" if origin["kind"] in ("imported", "unwatched") else "made"
-    text = f"{origin['op']} {made} {origin['value']} at {site['file']}:{site['line']}"
+    made = "brought" if origin["kind"] == "imported" else "made"
+    maker = "an unwatched kernel" if origin["kind"] == "unwatched" else origin["op"]
+    text = f"{maker} {made} {origin['value']} at {site['file']}:{site['line']}"
     if site["code"]:
         text += f":{site['col'] + 1}: {' '.join(site['code'].split())}"
     return f"{text} ({cause['id']})"
