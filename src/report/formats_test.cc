@@ -32,8 +32,16 @@ Capture with_fix() {
                          .diff =
                              "--- a/train.py\n+++ b/train.py\n@@ -40,3 +40,3 @@\n a\n"
                              "-    return old\n+    return new\n b\n",
-                         .files = {"train.py"}};
+                         .files = {"train.py"},
+                         .explanation = "why"};
   return capture;
+}
+
+StepRecord step(std::int64_t number, double loss) {
+  StepRecord record;
+  record.step = number;
+  record.loss = loss;
+  return record;
 }
 
 TEST(Sarif, AResultPointsAtTheExpressionFromTheRepositorysRoot) {
@@ -117,7 +125,8 @@ TEST(Github, NothingInACaptureCanWriteACommandOfItsOwn) {
 
 TEST(Csv, OneNumberARow) {
   Finding finding = sample::log_of_zero();
-  finding.history = {{.step = 12, .loss = 0.5, .gradient_norm = sample::kInf}};
+  finding.history = {step(12, 0.5)};
+  finding.history[0].gradient_norm = sample::kInf;
   const std::string text = csv_report(one(sample::capture({finding})));
   EXPECT_TRUE(text.starts_with("capture,finding,cause,record,name,step,quantity,value\n"));
   for (const char* row :
@@ -137,7 +146,7 @@ TEST(Csv, TextIsQuotedAndNoFormula) {
 
 TEST(Trace, StepsCountersAndTheWay) {
   Finding finding = sample::log_of_zero();
-  finding.history = {{.step = 11, .loss = 0.5}, {.step = 12, .loss = sample::kNan}};
+  finding.history = {step(11, 0.5), step(12, sample::kNan)};
   const Parsed trace = Parsed::parse(trace_report(one(sample::capture({finding}))));
   std::vector<std::string> names;
   for (const Parsed& event : trace["traceEvents"])

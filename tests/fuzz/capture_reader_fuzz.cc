@@ -18,7 +18,9 @@
 #include "capture/utf8.h"
 #include "report/csv.h"
 #include "report/github.h"
+#include "report/html.h"
 #include "report/json.h"
+#include "report/redact.h"
 #include "report/sarif.h"
 #include "report/stats.h"
 #include "report/text.h"
@@ -43,6 +45,15 @@ void check_text(const std::string& text) {
   require(text.find('\x1b') == std::string::npos);
 }
 
+// No byte of a capture can begin or end an element of the page.
+void check_page(const std::vector<nanscope::Diagnosed>& captures) {
+  const std::string page = nanscope::html_report(
+      "<!--nanscope:title--><!--nanscope:text--><!--nanscope:data-->", captures, "0");
+  check_text(page);
+  require(page.find_first_of("<>") == std::string::npos);
+  require(page.size() < 1'000'000);
+}
+
 // The formats for other tools: whole text, no line that a capture could have begun.
 void check_formats(const nanscope::Capture& capture) {
   const std::vector<nanscope::Diagnosed> captures{nanscope::diagnosed(capture, "fuzz.nsc")};
@@ -51,6 +62,10 @@ void check_formats(const nanscope::Capture& capture) {
   check_text(nanscope::csv_report(captures));
   check_text(nanscope::text_stats(captures, 80));
   check_text(nanscope::json_stats(captures));
+  check_page(captures);
+  std::vector<nanscope::Diagnosed> redacted = captures;
+  nanscope::redact({true, true, true}, redacted[0]);
+  check_text(nanscope::text_report(redacted[0], {.verbose = true}));
   const std::string annotations = nanscope::github_report(captures, {}, true);
   check_text(annotations);
   std::size_t lines = 0;
