@@ -35,6 +35,7 @@ unit: setup-build ## the unit tests beside the code (GTEST_ARGS="--gtest_filter=
 
 test: setup unit ## unit tests, then the tests that cross a boundary (PYTEST_ARGS="-k name")
 	@scripts/setup_packages.sh
+	@scripts/setup_web.sh
 	$(python) -m pytest -n 2 --dist worksteal -m "not slow and not release" $(PYTEST_ARGS)
 
 test-slow: setup build ## the tests that take minutes: every op, whole builds, other packages

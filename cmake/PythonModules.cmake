@@ -84,7 +84,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/adapters/torch/ops/composites.py"
 
 # What a wheel needs; scikit-build-core builds this and not the tests.
 add_custom_target(nanscope_package DEPENDS nanscope_core)
-foreach(module _core _core_stub _torch)
+foreach(module _core _core_stub _torch report_page)
   if(TARGET ${module})
     add_dependencies(nanscope_package ${module})
   endif()

@@ -13,7 +13,9 @@
 #include "adapters/python/read_site.h"
 #include "capture/reader.h"
 #include "capture/writer.h"
+#include "cli/cli.h"
 #include "records/words.h"
+#include "report/html.h"
 #include "report/json.h"
 #include "report/summary.h"
 #include "report/text.h"
@@ -71,6 +73,12 @@ void repair(Capture& capture, std::int64_t finding, nb::handle fix, nb::handle v
   (void)add_repair(path.bytes, repair);  // where that is not possible, it is shown all the same
   std::erase_if(capture.repairs, [&](const Repair& old) { return old.finding == finding; });
   capture.repairs.push_back(std::move(repair));
+}
+
+std::string page_of_capture(const Capture& capture, const Native& name) {
+  const Result<std::string> page = page_template();
+  if (!page) throw nb::value_error(page.error().message.c_str());
+  return html_report(page.value(), {diagnosed(capture, name.bytes)}, version());
 }
 
 void set_ended(Capture& capture, const std::string& word) {
@@ -145,6 +153,8 @@ void add_class(nb::module_& module) {
                    "tried: list[dict[str, str]], path: str) -> None"),
            "What `fix` made of a finding, by its number: here, and in the file if it can be added.")
       .def("json", &json_report, "The report, schema nanscope/1.")
+      .def("html", &page_of_capture, nb::arg("name"),
+           "The report as a page; raises ValueError where nanscope was built without it.")
       .def(
           "text",
           [](const Capture& self, bool verbose, bool color) {

@@ -52,6 +52,7 @@ void add_requests(nb::module_& module) {
       .def_prop_ro("args", [](const RunRequest& self) { return native(self.args); })
       .def_prop_ro("output", [](const RunRequest& self) { return native(self.output); })
       .def_prop_ro("json", [](const RunRequest& self) { return native(self.json); })
+      .def_prop_ro("html", [](const RunRequest& self) { return native(self.html); })
       .def_ro("force", &RunRequest::force)
       .def_ro("keep_going", &RunRequest::keep_going)
       .def_ro("raise_", &RunRequest::raise)

@@ -66,7 +66,7 @@ TEST_F(CommandLine, HelpAndVersion) {
   EXPECT_EQ(call({"-h"}).status, 0);
   EXPECT_EQ(call({"--help"}).out, call({"-h"}).out);
   EXPECT_EQ(call({"--version"}).out, std::string("nanscope ") + version() + "\n");
-  for (const char* verb : {"run", "fix", "show", "dump", "explain", "doctor"}) {
+  for (const char* verb : {"run", "fix", "show", "report", "stats", "dump", "explain", "doctor"}) {
     const Outcome help = call({verb, "-h"});
     EXPECT_EQ(help.status, 0) << verb;
     EXPECT_TRUE(help.out.starts_with(std::string("usage: nanscope ") + verb)) << help.out;
@@ -79,10 +79,40 @@ TEST_F(CommandLine, HelpAndVersion) {
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"--html", "export", "scan "})
+  for (const char* absent : {"export", "scan "})
     EXPECT_EQ(help.find(absent), std::string::npos) << absent;
-  EXPECT_EQ(call({"run", "--html", "x.html", "train.py"}).status, 2);
   EXPECT_EQ(call({"scan", "train.py"}).status, 2);
+}
+
+TEST_F(CommandLine, ReportWritesAFormat) {
+  write_capture("a.nsc");
+  EXPECT_TRUE(call({"report", "a.nsc", "--to", "json"}).out.starts_with("{"));
+  EXPECT_TRUE(call({"report", "a.nsc", "a.nsc", "--to", "json"}).out.starts_with("["));
+  EXPECT_EQ(call({"report", "a.nsc", "--to", "text"}).out, call({"show", "a.nsc"}).out);
+  const Outcome written = call({"report", "a.nsc", "--to", "sarif", "-o", "a.sarif"});
+  EXPECT_EQ(written.err, "Written: a.sarif\n");
+  EXPECT_EQ(written.out, "");
+  std::ifstream file("a.sarif");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}),
+            call({"report", "a.nsc", "--to", "sarif", "-o", "-"}).out);
+}
+
+TEST_F(CommandLine, ReportRefusesWhatItCannotDo) {
+  write_capture("a.nsc");
+  EXPECT_EQ(call({"report", "a.nsc", "--to", "pdf"}).status, 2);
+  EXPECT_EQ(call({"report", "a.nsc", "-o", "a.nsc"}).status, 2);
+  EXPECT_EQ(call({"report", "b.nsc"}).status, 2);
+  const Outcome nowhere = call({"report", "a.nsc", "--to", "text", "-o", "no/such/folder.txt"});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_NE(nowhere.err.find("No such file or directory"), std::string::npos) << nowhere.err;
+  EXPECT_EQ(call({"report", "a.nsc", "--to", "csv", "-o", "."}).status, 2);
+}
+
+TEST_F(CommandLine, StatsCounts) {
+  write_capture("a.nsc");
+  EXPECT_NE(call({"stats", "a.nsc"}).out.find("ops watched"), std::string::npos);
+  EXPECT_TRUE(call({"stats", "a.nsc", "--json"}).out.starts_with("["));
+  EXPECT_EQ(call({"stats"}).status, 2);
 }
 
 TEST_F(CommandLine, Explain) {

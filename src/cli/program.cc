@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "capture/writer.h"
+#include "report/html.h"
 
 namespace nanscope::cli {
 namespace {
@@ -91,6 +92,16 @@ std::string check_json(const RunRequest& request) {
       return fmt::format(
           "--json {} cannot be written: there is no such folder, or it may not be written to.",
           *request.json);
+  return {};
+}
+
+std::string check_html(const RunRequest& request) {
+  if (!request.html) return {};
+  if (const Result<std::string> page = page_template(); !page) return page.error().message;
+  if (const Status possible = check_destination(*request.html, /*overwrite=*/true); !possible)
+    return fmt::format(
+        "--html {} cannot be written: there is no such folder, or it may not be written to.",
+        *request.html);
   return {};
 }
 

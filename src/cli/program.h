@@ -26,5 +26,6 @@ void take_manner(const Manner& manner, const Terminal& terminal, RunRequest& req
 [[nodiscard]] std::string take_count(const CLI::Option& option, const std::string& text,
                                      std::optional<std::int64_t>& count, std::int64_t least = 1);
 [[nodiscard]] std::string check_json(const RunRequest& request);
+[[nodiscard]] std::string check_html(const RunRequest& request);
 
 }  // namespace nanscope::cli

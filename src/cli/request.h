@@ -26,6 +26,7 @@ struct RunRequest {
   std::optional<std::string> output;  // -o; absent: default_capture_name
   bool force = false;
   std::optional<std::string> json;  // "-" is stdout
+  std::optional<std::string> html;
   bool keep_going = false;
   bool raise = false;
   bool strict = false;

@@ -43,13 +43,17 @@ std::string check_manner(const RunRequest& request) {
 std::string check_files(const RunRequest& request) {
   if (!request.file.empty() && !exists(request.file)) return request.file + " does not exist.";
   if (request.json && request.json == request.output) return "-o and --json name the same file.";
-  return check_json(request);
+  if (request.html && (request.html == request.output || request.html == request.json))
+    return "--html names a file that is another output's.";
+  if (std::string wrong = check_json(request); !wrong.empty()) return wrong;
+  return check_html(request);
 }
 
 Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   RunRequest request;
   std::string output;
   std::string json;
+  std::string html;
   std::string steps;
   std::string mode = "exact";
   std::string every;
@@ -69,6 +73,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("-f,--force", request.force, "replace the capture if it exists");
   CLI::Option* wanted =
       add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");
+  CLI::Option* page = add("--html", html, "write the report there too, as a page", "FILE");
   app.add_flag("--keep-going", request.keep_going, "do not stop the program at the first error");
   app.add_flag("--raise", request.raise, "raise nanscope.NonFiniteError where the harm happens");
   app.add_flag("--strict", request.strict,
@@ -88,6 +93,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
     return *answer;
   if (named->count() > 0) request.output = output;
   if (wanted->count() > 0) request.json = json;
+  if (page->count() > 0) request.html = html;
   take_manner(options.manner(), terminal, request);
 
   if (often->count() > 0 && every.empty()) every = "nothing";

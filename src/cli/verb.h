@@ -24,6 +24,8 @@ extern const Verb kRun;
 extern const Verb kFix;
 extern const Verb kShow;
 extern const Verb kDump;
+extern const Verb kReport;
+extern const Verb kStats;
 extern const Verb kExplain;
 extern const Verb kDoctor;
 

@@ -11,13 +11,14 @@
 #include "capture/secrets.h"
 #include "diagnose/cause.h"
 #include "records/words.h"
+#include "report/journey.h"
+#include "report/json_document.h"
 #include "report/repair.h"
+#include "report/sentence.h"
 #include "report/summary.h"
 
 namespace nanscope {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class T, class F>
 Json list_of(const std::vector<T>& entries, F one) {
@@ -57,6 +58,13 @@ Json site_of(const Site& site) {
   return json;
 }
 
+// With its lines, which a page shows.
+Json site_with_source(const Site& site) {
+  Json json = site_of(site);
+  if (!site.source.empty()) json["source"] = site.source;
+  return json;
+}
+
 Json site_or_null(const std::optional<Site>& site) { return site ? site_of(*site) : Json(nullptr); }
 
 Json frame_of(const Frame& frame) {
@@ -68,7 +76,7 @@ Json origin_of(const Origin& origin) {
           {"phase", word_of(origin.phase)},
           {"op", origin.op},
           {"node", or_null(origin.node)},
-          {"site", site_of(origin.site)},
+          {"site", site_with_source(origin.site)},
           {"library_site", site_or_null(origin.library_site)},
           {"stack", list_of(origin.stack, frame_of)},
           {"module", or_null(origin.module)},
@@ -89,11 +97,9 @@ Json origin_of(const Origin& origin) {
 
 Json harm_of(const std::optional<Harm>& harm) {
   if (!harm) return nullptr;
-  return {{"kind", word_of(harm->kind)},
-          {"site", site_or_null(harm->site)},
-          {"step", harm->step},
-          {"name", or_null(harm->name)},
-          {"text", harm->text}};
+  return {{"kind", word_of(harm->kind)}, {"site", site_or_null(harm->site)},
+          {"step", harm->step},          {"name", or_null(harm->name)},
+          {"text", harm->text},          {"sentence", report::harm_text(*harm)}};
 }
 
 Json link_of(const Link& link) {
@@ -103,21 +109,29 @@ Json link_of(const Link& link) {
           {"role", word_of(link.role)}};
 }
 
+void add_statistics(const Statistics& s, Json& json) {
+  json["min"] = statistic_of(s.min);
+  json["max"] = statistic_of(s.max);
+  json["mean"] = statistic_of(s.mean);
+  json["zeros"] = s.zeros;
+  json["negatives"] = s.negatives;
+  json["subnormals"] = s.subnormals;
+  json["nan"] = s.nan;
+  json["pos_inf"] = s.pos_inf;
+  json["neg_inf"] = s.neg_inf;
+}
+
+Json feeding_of(const Statistics& s) {
+  Json json{{"numel", s.numel}};
+  add_statistics(s, json);
+  return json;
+}
+
 Json tensor_of(const TensorFacts& tensor) {
-  const Statistics& s = tensor.statistics;
-  Json json{{"name", tensor.name},
-            {"dtype", tensor.dtype},
-            {"shape", tensor.shape},
-            {"min", statistic_of(s.min)},
-            {"max", statistic_of(s.max)},
-            {"mean", statistic_of(s.mean)},
-            {"zeros", s.zeros},
-            {"negatives", s.negatives},
-            {"subnormals", s.subnormals},
-            {"nan", s.nan},
-            {"pos_inf", s.pos_inf},
-            {"neg_inf", s.neg_inf},
-            {"at_index", list_of(tensor.at_index, value_of)}};
+  Json json{{"name", tensor.name}, {"dtype", tensor.dtype}, {"shape", tensor.shape}};
+  add_statistics(tensor.statistics, json);
+  json["at_index"] = list_of(tensor.at_index, value_of);
+  if (tensor.feeding) json["feeding"] = feeding_of(*tensor.feeding);
   if (!tensor.remark.empty()) json["remark"] = tensor.remark;
   if (!tensor.argument.empty()) json["argument"] = tensor.argument;
   if (tensor.parameter) json["parameter"] = true;
@@ -204,35 +218,48 @@ Json magnitude_of(const Magnitude& magnitude) {
           {"gradient", magnitude.gradient}};
 }
 
-Json finding_of(const Finding& finding, const Repair& repair) {
-  Json json{{"level", word_of(finding.level)},
-            {"origin", origin_of(finding.origin)},
-            {"harm", harm_of(finding.harm)},
-            {"chain", list_of(finding.chain, link_of)},
-            {"chain_truncated", finding.chain_truncated},
-            {"inputs", list_of(finding.inputs, tensor_of)},
-            {"outputs", list_of(finding.outputs, tensor_of)},
-            {"cause", cause_of(diagnose(finding))},
-            {"fix", fix_of(repair.fix)},
-            {"verification", verification_of(repair.verification, repair.fix.has_value())},
-            {"scalars", list_of(finding.scalars, scalar_of)},
-            {"count", finding.count},
-            {"recomputed", list_of(finding.recomputed, recomputed_of)},
-            {"makers", list_of(finding.makers, maker_of)},
-            {"history", list_of(finding.history, step_of)},
-            {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
-            {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
+Json forewarning_of(const Forewarning& forewarning) {
+  return {{"name", forewarning.name},
+          {"dtype", forewarning.dtype},
+          {"value", number_of(forewarning.value)},
+          {"limit", number_of(forewarning.limit)},
+          {"steps", forewarning.steps}};
+}
+
+Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair) {
+  Json json{
+      {"level", word_of(finding.level)},
+      {"headline", report::position(finding.origin.site) + ": " + report::deed(finding.origin)},
+      {"origin", origin_of(finding.origin)},
+      {"harm", harm_of(finding.harm)},
+      {"chain", list_of(finding.chain, link_of)},
+      {"chain_truncated", finding.chain_truncated},
+      {"inputs", list_of(finding.inputs, tensor_of)},
+      {"outputs", list_of(finding.outputs, tensor_of)},
+      {"cause", cause_of(cause)},
+      {"fix", fix_of(repair.fix)},
+      {"verification", verification_of(repair.verification, repair.fix.has_value())},
+      {"scalars", list_of(finding.scalars, scalar_of)},
+      {"count", finding.count},
+      {"recomputed", list_of(finding.recomputed, recomputed_of)},
+      {"makers", list_of(finding.makers, maker_of)},
+      {"history", list_of(finding.history, step_of)},
+      {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
+      {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
+  if (finding.inputs_left_out > 0) json["inputs_left_out"] = finding.inputs_left_out;
+  if (finding.forewarning) json["forewarning"] = forewarning_of(*finding.forewarning);
   if (!repair.tried.empty()) json["tried"] = list_of(repair.tried, attempt_of);
   return json;
 }
 
-Json findings_in_order(const Capture& capture) {
-  const std::vector<Finding>& findings = capture.findings;
+Json findings_in_order(const Diagnosed& diagnosed) {
+  const std::vector<Finding>& findings = diagnosed.capture.findings;
   Json list = Json::array();
   for (const Level level : {Level::kError, Level::kWarning, Level::kNote})
     for (std::size_t i = 0; i < findings.size(); ++i)
       if (findings[i].level == level)
-        list.push_back(finding_of(findings[i], report::repair_of(capture, i)));
+        list.push_back(
+            finding_of(findings[i], diagnosed.causes[i], report::repair_of(diagnosed.capture, i)));
   return list;
 }
 
@@ -259,17 +286,27 @@ Json coverage_of(const Coverage& coverage) {
 
 }  // namespace
 
+Json json_document(const Diagnosed& diagnosed) {
+  const Capture& capture = diagnosed.capture;
+  return {{"schema", "nanscope/1"},
+          {"verdict", verdict_of(capture)},
+          {"summary", summary_line(capture)},
+          {"complete", capture.complete},
+          {"program", program_of(capture.program)},
+          {"findings", findings_in_order(diagnosed)},
+          {"coverage", coverage_of(capture.coverage)}};
+}
+
+std::string json_text(const Json& document, int indent) {
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string json_report(const Capture& capture) {
-  const Json report{{"schema", "nanscope/1"},
-                    {"verdict", verdict_of(capture)},
-                    {"program", program_of(capture.program)},
-                    {"findings", findings_in_order(capture)},
-                    {"coverage", coverage_of(capture.coverage)}};
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json_document(diagnosed(capture))) + "\n";
 }
 
 std::string json_finding(const Finding& finding) {
-  return finding_of(finding, {}).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(finding_of(finding, diagnose(finding), {}), -1);
 }
 
 }  // namespace nanscope

@@ -13,6 +13,7 @@
 #include "report/journey.h"
 #include "report/paint.h"
 #include "report/repair.h"
+#include "report/sentence.h"
 #include "report/summary.h"
 #include "report/table.h"
 #include "report/unicode.h"
@@ -20,10 +21,14 @@
 namespace nanscope {
 namespace {
 
+using report::circumstances;
+using report::deed;
+using report::in_function;
 using report::Paint;
+using report::position;
 using report::safe;
+using report::which_elements;
 
-constexpr std::string_view kNoOp = "input data";  // nothing but the host or a backward() read it
 constexpr std::size_t kMostFullErrors = 3;
 constexpr std::size_t kMostFrames = 3;    // "called from", unless verbose
 constexpr std::size_t kMostInputs = 6;    // columns of the table, unless verbose
@@ -71,61 +76,6 @@ class Page {
   std::string text_;
 };
 
-// train.py:41:18; editors count columns from 1
-std::string position(const Site& site) {
-  if (site.file.empty()) return "(place unknown)";
-  if (site.end_col > site.col || site.end_line > site.line)
-    return fmt::format("{}:{}:{}", safe(site.file), site.line, site.col + 1);
-  return fmt::format("{}:{}", safe(site.file), site.line);
-}
-
-std::string in_function(const Site& site) {
-  return site.function.empty() ? std::string() : " in " + safe(site.function);
-}
-
-// What the op did: the verb follows the kind of origin.
-std::string deed(const Origin& origin) {
-  const std::string value = number(origin.value);
-  switch (origin.kind) {
-    case OriginKind::kBirth:
-      return fmt::format("{} made {}", origin.op, value);
-    case OriginKind::kDeclared:
-      return fmt::format("{} wrote {} on purpose", origin.op, value);
-    case OriginKind::kImported:
-      if (origin.op == kNoOp) return fmt::format("{} came in from outside", value);
-      return fmt::format("{} read {} that came in from outside", origin.op, value);
-    case OriginKind::kUninitialised:
-      return fmt::format("{} gave memory that was never written ({})", origin.op, value);
-    case OriginKind::kUnwatched:
-      if (origin.op == kNoOp) return fmt::format("an unwatched kernel made {}", value);
-      return fmt::format("{} read {} that an unwatched kernel made", origin.op, value);
-  }
-  return origin.op;
-}
-
-std::string circumstances(const Origin& origin) {
-  std::vector<std::string> parts{origin.op};
-  if (origin.node) {
-    parts[0] += origin.in_backward_code
-                    ? fmt::format(", called by {}", *origin.node)
-                    : fmt::format(" in {}, the backward of this expression", *origin.node);
-  }
-  parts.push_back(fmt::format("phase {}", word_of(origin.phase)));
-  parts.push_back(fmt::format("step {}", grouped(origin.step)));
-  if (origin.rank) parts.push_back(fmt::format("rank {}", *origin.rank));
-  if (origin.worker) parts.push_back(fmt::format("worker {}", *origin.worker));
-  if (origin.module) parts.push_back("module " + *origin.module);
-  return joined(parts, ", ");
-}
-
-std::string elements(const Origin& origin) {
-  std::string text = bad_elements(origin);
-  if (!origin.indices.empty() && !origin.indices[0].empty())
-    text += "; the first at " + bracketed(origin.indices[0]);
-  if (origin.output > 0) text += fmt::format(", in output {}", origin.output);
-  return text;
-}
-
 void called_from(const Origin& origin, Page& page) {
   const std::size_t shown = page.verbose() ? origin.stack.size() : kMostFrames;
   // The innermost frame is usually the site itself.
@@ -151,7 +101,7 @@ void first_bad_operation(const Finding& finding, Page& page) {
   page.lines(4, report::excerpt(origin.site, page.room(4), page.paint()));
   if (!origin.site.remark.empty()) page.prose(2, origin.site.remark);
   page.prose(2, circumstances(origin), 2);
-  page.prose(2, elements(origin), 2);
+  page.prose(2, which_elements(origin), 2);
   if (origin.kind == OriginKind::kBirth && !origin.per_element)
     page.prose(2, "(judged for the tensor as a whole, not element by element)");
   if (origin.library_site)
@@ -264,7 +214,7 @@ void verification(const Repair& repair, Page& page) {
   for (const std::string& check : shown.checks) page.bullet(4, check);
 }
 
-void five_parts(const Finding& finding, const Repair& repair, Page& page) {
+void five_parts(const Finding& finding, const Cause& cause, const Repair& repair, Page& page) {
   const Origin& origin = finding.origin;
   const std::string word(word_of(finding.level));
   page.line(
@@ -276,17 +226,16 @@ void five_parts(const Finding& finding, const Repair& repair, Page& page) {
               report::cut_front(position(origin.site), page.room(45)) + ": " + safe(deed(origin)),
               page.room(20)))));
   first_bad_operation(finding, page);
-  root_cause(diagnose(finding), page);
+  root_cause(cause, page);
   input_statistics(finding, page);
   fix(repair, page);
   verification(repair, page);
 }
 
-void headline(const Finding& finding, Page& page) {
+void headline(const Finding& finding, const Cause& cause, Page& page) {
   const Origin& origin = finding.origin;
   std::string times = finding.count > 1 ? fmt::format(" ({} times)", grouped(finding.count)) : "";
   if (!finding.fate.empty()) times += "; " + finding.fate;
-  const Cause cause = diagnose(finding);
   if (finding.forewarning) {  // nothing has happened yet: there is no deed to tell of
     const std::string place = origin.site.file.empty() ? "" : position(origin.site) + ": ";
     page.prose(
@@ -300,66 +249,75 @@ void headline(const Finding& finding, Page& page) {
   page.prose(2, cause.id + sureness(cause) + ": " + cause.sentence, 2);
 }
 
-std::vector<const Finding*> of_level(const Capture& capture, Level level) {
-  std::vector<const Finding*> found;
-  for (const Finding& finding : capture.findings)
-    if (finding.level == level) found.push_back(&finding);
+// The numbers of the findings of one level.
+std::vector<std::size_t> of_level(const Capture& capture, Level level) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < capture.findings.size(); ++i)
+    if (capture.findings[i].level == level) found.push_back(i);
   return found;
 }
 
-std::size_t number_of(const Finding& finding, const Capture& capture) {
-  return static_cast<std::size_t>(&finding - capture.findings.data());
-}
-
-void notes(const Capture& capture, Page& page) {
-  const std::vector<const Finding*> all = of_level(capture, Level::kNote);
+void notes(const Diagnosed& diagnosed, Page& page) {
+  const std::vector<std::size_t> all = of_level(diagnosed.capture, Level::kNote);
   if (all.empty()) return;
   if (!page.verbose()) {
     page.line(0, plural(static_cast<std::int64_t>(all.size()), "note") + "; -v lists them.");
     return;
   }
-  for (const Finding* note : all) headline(*note, page);
+  for (const std::size_t i : all)
+    headline(diagnosed.capture.findings[i], diagnosed.causes[i], page);
+}
+
+void errors_and_warnings(const Diagnosed& diagnosed, Page& page) {
+  const Capture& capture = diagnosed.capture;
+  const std::vector<std::size_t> errors = of_level(capture, Level::kError);
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (i > 0) page.line(0, "");
+    const Finding& error = capture.findings[errors[i]];
+    const Cause& cause = diagnosed.causes[errors[i]];
+    if (i < kMostFullErrors || page.verbose())
+      five_parts(error, cause, report::repair_of(capture, errors[i]), page);
+    else
+      headline(error, cause, page);
+  }
+  const std::vector<std::size_t> warnings = of_level(capture, Level::kWarning);
+  if (!errors.empty() && !warnings.empty()) page.line(0, "");
+  for (const std::size_t i : warnings) headline(capture.findings[i], diagnosed.causes[i], page);
 }
 
 }  // namespace
 
 std::string text_of(const Finding& finding, const TextOptions& options) {
   Page page(options);
-  five_parts(finding, {}, page);
+  five_parts(finding, diagnose(finding), {}, page);
   return page.take();
 }
 
 std::string headline_of(const Finding& finding, const TextOptions& options) {
   Page page(options);
-  headline(finding, page);
+  headline(finding, diagnose(finding), page);
   return page.take();
 }
 
-std::string text_report(const Capture& capture, const TextOptions& options) {
+std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) {
   Page page(options);
-  const std::vector<const Finding*> errors = of_level(capture, Level::kError);
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    if (i > 0) page.line(0, "");
-    if (i < kMostFullErrors || options.verbose)
-      five_parts(*errors[i], report::repair_of(capture, number_of(*errors[i], capture)), page);
-    else
-      headline(*errors[i], page);
-  }
-  const std::vector<const Finding*> warnings = of_level(capture, Level::kWarning);
-  if (!errors.empty() && !warnings.empty()) page.line(0, "");
-  for (const Finding* warning : warnings) headline(*warning, page);
-
-  if (errors.empty()) {
+  errors_and_warnings(diagnosed, page);
+  const Capture& capture = diagnosed.capture;
+  if (findings_of(capture, Level::kError) == 0) {
     page.append(summary_line(capture) + "\n");
-    if (options.verbose) notes(capture, page);
+    if (options.verbose) notes(diagnosed, page);
     return page.take();
   }
   page.line(0, "");
   page.prose(0, "Coverage: " + coverage_text(capture.coverage) + ".", 2);
   if (!capture.complete)
     page.prose(0, "The record breaks off here: the program was killed, or it still runs.");
-  notes(capture, page);
+  notes(diagnosed, page);
   return page.take();
+}
+
+std::string text_report(const Capture& capture, const TextOptions& options) {
+  return text_report(diagnosed(capture), options);
 }
 
 }  // namespace nanscope

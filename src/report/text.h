@@ -9,6 +9,7 @@
 #include <string>
 
 #include "records/capture.h"
+#include "report/diagnosed.h"
 
 namespace nanscope {
 
@@ -21,6 +22,7 @@ struct TextOptions {
 // All findings: errors in full, warnings in short, notes counted (listed if verbose), and
 // the Coverage line. Without errors or warnings, the summary line alone.
 [[nodiscard]] std::string text_report(const Capture& capture, const TextOptions& options);
+[[nodiscard]] std::string text_report(const Diagnosed& diagnosed, const TextOptions& options);
 // The five parts of one finding.
 [[nodiscard]] std::string text_of(const Finding& finding, const TextOptions& options);
 // Two lines: "warning: train.py:41:18: aten::exp made inf", and why.

@@ -146,8 +146,8 @@ def say(text: str) -> None:
         pass  # closed or gone: python says nothing either
 
 
-def write_json(place: str, text: str) -> None:
-    """Where --json says: a file, `-` for stdout, or nowhere."""
+def write_text(place: str, text: str) -> None:
+    """Where --json or --html says: a file, `-` for stdout, or nowhere."""
     if place == "-":
         try:
             sys.stdout.write(text)

@@ -10,7 +10,7 @@ from _thread import get_ident
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.run.conclusion import Conclusion
-from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, write_json
+from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, write_text
 from nanscope.run.imports import when_imported
 from nanscope.run.observer import Observer
 from nanscope.telling.stack import display_path
@@ -136,7 +136,7 @@ class Watch:
         if not self.observer.forked():
             return  # a snapshot: what it watches, if ever, is the run
         self.settings.is_child = True
-        self.settings.json = ""
+        self.settings.json = self.settings.html = ""
         self.settings.force = False
         self.news = None
         self.unwatched.clear()
@@ -194,9 +194,15 @@ class Watch:
 
             proposal.add_to(conclusion, self.settings)
         self._show(conclusion, ending, children)
-        if self.settings.json:
-            write_json(self.settings.json, conclusion.capture.json())
+        self._write(conclusion.capture, conclusion.path)
         return self._status(found, ending)
+
+    def _write(self, capture: _core.Capture, path: str) -> None:
+        """What --json and --html ask for."""
+        if self.settings.json:
+            write_text(self.settings.json, capture.json())
+        if self.settings.html:
+            write_text(self.settings.html, capture.html(display_path(path) if path else ""))
 
     def conclude(self, ending: Ending, raised: Raised | None) -> Conclusion:
         """Ends the session."""
@@ -268,15 +274,14 @@ class Watch:
             say(self.problem)
         elif not self.settings.quiet and not children:
             say(NO_TORCH)
-        if self.settings.json:
-            write_json(self.settings.json, self._empty_report(ending, children))
+        self._write(self._empty_capture(ending, children), "")
         return ERROR_FOUND if children else None
 
-    def _empty_report(self, ending: Ending, children: list[tuple[int, str]]) -> str:
+    def _empty_capture(self, ending: Ending, children: list[tuple[int, str]]) -> _core.Capture:
         gaps = self._not_watched(children)
         if self.problem is not None:
             gaps.append(("all of torch", self.problem, 1))
-        capture = _core.Capture.unwatched(
+        return _core.Capture.unwatched(
             argv=self.settings.argv,
             python=sys.version.split()[0],
             torch=self.torch_version,
@@ -286,7 +291,6 @@ class Watch:
             ended=ending.kind,
             gaps=gaps,
         )
-        return capture.json()
 
     def _not_watched(self, children: list[tuple[int, str]]) -> list[tuple[str, str, int]]:
         """What ran where no kernel of ours could see it."""

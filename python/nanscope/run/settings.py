@@ -33,6 +33,7 @@ class Settings:
         self.output = ""
         self.force = False
         self.json = ""
+        self.html = ""
         self.quiet = False
         self.verbose = False
         self.color = False
@@ -61,6 +62,7 @@ class Settings:
             output=_from_here(request.output or ""),
             force=request.force,
             json=request.json if request.json in (None, "-") else _from_here(request.json),
+            html=_from_here(request.html or ""),
             quiet=request.quiet,
             verbose=request.verbose,
             color=request.color,
@@ -68,13 +70,13 @@ class Settings:
         )
 
     def for_child(self) -> dict[str, object]:
-        return {**vars(self), "is_child": True, "json": "", "force": False}
+        return {**vars(self), "is_child": True, "json": "", "html": "", "force": False}
 
     def be_of_a_replay(self) -> None:
         """A replay stops at the first error, and speaks to nobody but the run."""
         self.on_error = "stop"
         self.pdb = self.force = False
-        self.output = self.json = self.news = ""
+        self.output = self.json = self.html = self.news = ""
 
     def capture_path(self) -> str:
         """Where this process would write; the name of a child's has its own number."""

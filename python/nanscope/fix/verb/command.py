@@ -11,7 +11,7 @@ import tempfile
 
 from nanscope.findings import Finding, Report
 from nanscope.fix.verb.captured import BadCapture, Command, NotAllowed, agreed, read, report_of
-from nanscope.run.ending import say, write_json
+from nanscope.run.ending import say, write_text
 
 NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
 ENDED_EARLY = "the program ended before it could be watched"
@@ -126,7 +126,7 @@ class Fix:
         if failed:
             more = f"no NaN or Inf did harm; that the program ends with {failed} has another reason"
         self._progress(f"nothing to fix: {more}.")
-        write_json(self.manner.json, first.answer.report_json)
+        write_text(self.manner.json, first.answer.report_json)
         return failed
 
     def _may_repeat(self, seconds: float) -> bool:
@@ -236,7 +236,7 @@ class Fix:
             say(capture.text(self.manner.verbose, self.manner.color).rstrip("\n"))
             if fix is not None and findings[number].level != "error":
                 say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
-        write_json(self.manner.json, capture.json())
+        write_text(self.manner.json, capture.json())
         return status
 
     def _tried(self) -> list[dict[str, str]]:

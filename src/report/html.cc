@@ -1,0 +1,141 @@
+#include "report/html.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "report/json_document.h"
+#include "report/text.h"
+#include "report/unicode.h"
+
+namespace nanscope {
+namespace {
+
+constexpr std::size_t kMostPageData = 700'000;  // bytes; the page itself has some 100,000
+constexpr std::size_t kMostPageText = 60'000;   // of what is shown without script
+
+// Nothing in it can end the element it stands in, or begin another.
+std::string escaped_json(const std::string& json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<' || c == '>' || c == '&')
+      text += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      text += c;
+  }
+  return text;
+}
+
+std::string escaped_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// Fills the marks of the template in one pass: what is put in is not looked at again.
+std::string filled(std::string_view page, std::string_view title, std::string_view text,
+                   std::string_view data) {
+  std::string result;
+  result.reserve(page.size() + data.size() + text.size());
+  constexpr std::string_view kMark = "<!--nanscope:";
+  constexpr std::string_view kEnd = "-->";
+  for (;;) {
+    const std::size_t mark = page.find(kMark);
+    result += page.substr(0, mark);
+    if (mark == std::string_view::npos) return result;
+    page.remove_prefix(mark + kMark.size());
+    const std::size_t end = page.find(kEnd);
+    const std::string_view name = page.substr(0, end);
+    if (name == "title") result += title;
+    if (name == "text") result += text;
+    if (name == "data") result += data;
+    page.remove_prefix(end == std::string_view::npos ? page.size() : end + kEnd.size());
+  }
+}
+
+std::size_t size_of(const Json& json) { return json_text(json, -1).size(); }
+
+// The reports of all captures; of the findings as many as fit, errors of each first.
+Json fitting_reports(const std::vector<Diagnosed>& captures) {
+  const std::size_t share = kMostPageData / std::max<std::size_t>(captures.size(), 1);
+  Json reports = Json::array();
+  for (const Diagnosed& one : captures) {
+    Json report = json_document(one);
+    Json kept = Json::array();
+    std::size_t used = 0;
+    std::size_t left_out = 0;
+    for (Json& finding : report["findings"]) {
+      const std::size_t size = size_of(finding);
+      if (used + size > share) {
+        ++left_out;
+        continue;
+      }
+      used += size;
+      kept.push_back(std::move(finding));
+    }
+    report["findings"] = std::move(kept);
+    report["findings_left_out"] = left_out;
+    report["capture"] = one.name;
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+std::string plain_text(const std::vector<Diagnosed>& captures) {
+  std::string text;
+  for (const Diagnosed& one : captures) text += text_report(one, {}) + "\n";
+  return text.size() > kMostPageText ? report::cut(text, kMostPageText) : text;
+}
+
+std::string title_of(const std::vector<Diagnosed>& captures) {
+  if (captures.size() != 1) return fmt::format("nanscope: {} captures", captures.size());
+  const std::vector<std::string>& argv = captures[0].capture.program.argv;
+  return "nanscope: " + (argv.empty() ? captures[0].name : report::safe(argv[0]));
+}
+
+}  // namespace
+
+Result<std::string> page_template() {
+  Dl_info library{};
+  if (::dladdr(reinterpret_cast<const void*>(&page_template), &library) != 0) {
+    const std::filesystem::path folder =
+        std::filesystem::path(library.dli_fname).parent_path() / "_web" / "report.html";
+    std::ifstream file(folder, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!text.empty()) return text;
+  }
+  return Error{ErrorCode::kNotFound,
+               "this nanscope was built without the report page; install node 18 or newer and npm, "
+               "and build it again. `nanscope report --to text` prints the report meanwhile."};
+}
+
+std::string html_report(std::string_view page, const std::vector<Diagnosed>& captures,
+                        std::string_view version, const std::vector<std::string>& redacted) {
+  const Json data{
+      {"nanscope", version}, {"redacted", redacted}, {"reports", fitting_reports(captures)}};
+  return filled(page, escaped_html(title_of(captures)), escaped_html(plain_text(captures)),
+                escaped_json(json_text(data, -1)));
+}
+
+}  // namespace nanscope

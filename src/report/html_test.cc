@@ -1,0 +1,104 @@
+#include "report/html.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "capture/sample.h"
+#include "report/json_document.h"
+#include "report/redact.h"
+#include "report/sarif.h"
+#include "report/text.h"
+
+namespace nanscope {
+namespace {
+
+constexpr const char* kPage =
+    "<title><!--nanscope:title--></title><pre><!--nanscope:text--></pre>"
+    "<script type=\"application/json\"><!--nanscope:data--></script>";
+
+std::string page_of_findings(std::vector<Finding> findings) {
+  return html_report(kPage, {diagnosed(sample::capture(std::move(findings)), "x.nsc")}, "1.2.3");
+}
+
+nlohmann::json data_of(const std::string& page) {
+  const std::size_t begin = page.find("json\">") + 6;
+  return nlohmann::json::parse(page.substr(begin, page.rfind("</script>") - begin));
+}
+
+TEST(Html, HoldsTheJsonOfTheReport) {
+  const nlohmann::json data = data_of(page_of_findings({sample::log_of_zero()}));
+  EXPECT_EQ(data["nanscope"], "1.2.3");
+  EXPECT_EQ(data["reports"][0]["capture"], "x.nsc");
+  EXPECT_EQ(data["reports"][0]["findings"][0]["cause"]["id"], "log_of_zero");
+  EXPECT_EQ(data["reports"][0]["findings_left_out"], 0);
+}
+
+TEST(Html, NothingInACaptureIsMarkup) {
+  Finding hostile = sample::log_of_zero();
+  const std::string script = "</script><script>alert(1)</script><!--nanscope:data-->";
+  hostile.origin.site.file = hostile.origin.op = hostile.inputs[0].name = script;
+  Capture capture = sample::capture({hostile});
+  capture.program.argv = {script};
+  const std::string page = html_report(kPage, {diagnosed(capture, script)}, "1");
+  EXPECT_EQ(page.find("<script>"), std::string::npos);
+  EXPECT_EQ(page.find("<!--"), std::string::npos);
+  EXPECT_EQ(data_of(page)["reports"][0]["findings"][0]["origin"]["op"], script);
+}
+
+TEST(Html, StaysBelowOneMegabyte) {
+  std::vector<Finding> many(3'000, sample::note());
+  many.insert(many.begin(), sample::log_of_zero());
+  const std::string page = page_of_findings(many);
+  EXPECT_LT(page.size(), 850'000u);
+  const nlohmann::json report = data_of(page)["reports"][0];
+  EXPECT_EQ(report["findings"][0]["level"], "error");
+  EXPECT_EQ(report["findings"].size() + report["findings_left_out"].get<std::size_t>(), 3'001u);
+}
+
+Diagnosed telling() {
+  Finding finding = sample::log_of_zero();
+  finding.origin.site.file = "/home/alice/secret/train.py";
+  finding.history.emplace_back().loss = 0.7071;
+  finding.scalars = {{"eps", "0.7071"}};
+  finding.magnitudes = {{"self.secret(h)", 0.7071, false}};
+  finding.harm->text = "ValueError: /home/alice p is 0.7071";
+  Capture capture = sample::capture({finding});
+  capture.program.argv = {"/home/alice/train.py", "--token", "0.7071"};
+  capture.program.host = "alice-laptop";
+  capture.proposal = Fix{
+      .id = "clamp", .diff = "--- a/home/alice\n+torch.log(p)\n", .files = {}, .explanation = "p"};
+  return diagnosed(capture, "/home/alice/x.nsc");
+}
+
+std::string redacted_texts(const char* words) {
+  Diagnosed one = telling();
+  redact(redaction_of(words).value(), one);
+  return json_text(json_document(one)) + text_report(one, {.verbose = true}) +
+         sarif_report({one}, {}, "1") + html_report(kPage, {one}, "1");
+}
+
+TEST(Redact, WhatMayNotLeaveTheHouseDoesNot) {
+  const std::string source = redacted_texts("source");
+  for (const char* word : {"torch.log(p)).mean", "loss_fn", "net.head", "secret("})
+    EXPECT_EQ(source.find(word), std::string::npos) << word;
+  const std::string paths = redacted_texts("paths");
+  for (const char* word : {"alice", "secret/", "--token"})
+    EXPECT_EQ(paths.find(word), std::string::npos) << word;
+  EXPECT_NE(paths.find("train.py"), std::string::npos);
+  const std::string values = redacted_texts("values");
+  for (const char* word : {"0.7071", "0.993162", "0.312204"})
+    EXPECT_EQ(values.find(word), std::string::npos) << word;
+  EXPECT_NE(values.find("log_of_zero"), std::string::npos);  // what it was stays
+}
+
+TEST(Redact, AWordThatIsNoneIsRefused) {
+  EXPECT_FALSE(redaction_of("source,names"));
+  EXPECT_TRUE(redaction_of("source,paths,values"));
+}
+
+}  // namespace
+}  // namespace nanscope

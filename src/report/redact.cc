@@ -1,0 +1,169 @@
+#include "report/redact.h"
+
+#include <fmt/format.h>
+
+#include "diagnose/causes.h"
+#include "diagnose/phrase.h"
+
+namespace nanscope {
+namespace {
+
+constexpr const char* kLeftOut = "(left out)";
+
+// Sites, tensors and scalars are in many places of a finding: each is visited once.
+template <class F>
+void for_each_site(Finding& finding, F change) {
+  change(finding.origin.site);
+  if (finding.origin.library_site) change(*finding.origin.library_site);
+  if (finding.harm && finding.harm->site) change(*finding.harm->site);
+  for (Link& link : finding.chain) change(link.site);
+  for (Maker& maker : finding.makers) change(maker.site);
+}
+
+template <class F>
+void for_each_tensor(Finding& finding, F change) {
+  for (TensorFacts& tensor : finding.inputs) change(tensor);
+  for (TensorFacts& tensor : finding.outputs) change(tensor);
+  for (Maker& maker : finding.makers)
+    for (TensorFacts& tensor : maker.tensors) change(tensor);
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void without_source(Finding& finding) {
+  for_each_site(finding, [](Site& site) {
+    site.code.clear();
+    site.source.clear();
+    site.function.clear();
+    site.remark.clear();
+  });
+  for (Frame& frame : finding.origin.stack) frame.function.clear();
+  for_each_tensor(finding, [](TensorFacts& tensor) {
+    tensor.name.clear();
+    tensor.remark.clear();
+  });
+  finding.origin.module.reset();
+  if (finding.harm) {
+    finding.harm->name.reset();
+    if (!finding.harm->text.empty()) finding.harm->text = kLeftOut;
+  }
+  for (Magnitude& magnitude : finding.magnitudes) magnitude.name.clear();
+  if (finding.forewarning) finding.forewarning->name = kLeftOut;
+}
+
+void without_paths(Finding& finding) {
+  for_each_site(finding, [](Site& site) {
+    site.file = file_name(site.file);
+    site.remark.clear();
+  });
+  for (Frame& frame : finding.origin.stack) frame.file = file_name(frame.file);
+  if (finding.harm && !finding.harm->text.empty()) finding.harm->text = kLeftOut;
+}
+
+void without_numbers(Statistics& statistics) {
+  statistics.min.reset();
+  statistics.max.reset();
+  statistics.mean.reset();
+}
+
+void without_values(Finding& finding) {
+  for_each_tensor(finding, [](TensorFacts& tensor) {
+    without_numbers(tensor.statistics);
+    if (tensor.feeding) without_numbers(*tensor.feeding);
+    tensor.at_index.clear();
+    tensor.remark.clear();
+  });
+  for (ScalarFact& scalar : finding.scalars) scalar.value = kLeftOut;
+  for (Maker& maker : finding.makers)
+    for (ScalarFact& scalar : maker.scalars) scalar.value = kLeftOut;
+  finding.exact.reset();
+  finding.recomputed.clear();
+  finding.history.clear();
+  finding.magnitudes.clear();
+  finding.forewarning.reset();
+  if (finding.harm && !finding.harm->text.empty()) finding.harm->text = kLeftOut;
+}
+
+// What its page says of every such case; evidence is numbers and names.
+void without_particulars(Cause& cause) {
+  const CauseInfo* info = find_cause(cause.id);
+  cause.sentence = info != nullptr ? std::string(info->summary) : "The cause is not known.";
+  cause.evidence.clear();
+  for (Cause::Other& other : cause.others) other.why_not = kLeftOut;
+}
+
+void redact_fix(const Redaction& redaction, Fix& fix) {
+  fix.explanation = kLeftOut;
+  fix.diff.clear();  // lines of source, with the paths of their files
+  for (std::string& file : fix.files)
+    if (redaction.paths) file = file_name(file);
+}
+
+void redact_repair(const Redaction& redaction, Repair& repair) {
+  if (repair.fix) redact_fix(redaction, *repair.fix);
+  for (Attempt& attempt : repair.tried) attempt.detail = kLeftOut;
+  if (!repair.verification) return;
+  repair.verification->detail = kLeftOut;
+  repair.verification->checks.clear();
+  if (!redaction.values) return;
+  repair.verification->losses_before.clear();
+  repair.verification->losses_after.clear();
+}
+
+void redact_program(const Redaction& redaction, Program& program) {
+  if (redaction.paths) {
+    program.host.clear();
+    if (!program.argv.empty()) program.argv[0] = file_name(program.argv[0]);
+  }
+  // Arguments may be paths, values or code (-c).
+  if (program.argv.size() > 1) program.argv.resize(1), program.argv.emplace_back("...");
+}
+
+}  // namespace
+
+std::vector<std::string> Redaction::words() const {
+  std::vector<std::string> words;
+  if (source) words.emplace_back("source");
+  if (paths) words.emplace_back("paths");
+  if (values) words.emplace_back("values");
+  return words;
+}
+
+Result<Redaction> redaction_of(std::string_view words) {
+  Redaction redaction;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(','), words.size());
+    const std::string_view word = words.substr(0, end);
+    if (word == "source")
+      redaction.source = true;
+    else if (word == "paths")
+      redaction.paths = true;
+    else if (word == "values")
+      redaction.values = true;
+    else
+      return Error{ErrorCode::kBadUsage,
+                   fmt::format("--redact takes source, paths and values, not {}.", word)};
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return redaction;
+}
+
+void redact(const Redaction& redaction, Diagnosed& diagnosed) {
+  if (redaction.words().empty()) return;
+  Capture& capture = diagnosed.capture;
+  for (std::size_t i = 0; i < capture.findings.size(); ++i) {
+    Finding& finding = capture.findings[i];
+    if (redaction.source) without_source(finding);
+    if (redaction.paths) without_paths(finding);
+    if (redaction.values) without_values(finding);
+    without_particulars(diagnosed.causes[i]);
+  }
+  if (capture.proposal) redact_fix(redaction, *capture.proposal);
+  for (Repair& repair : capture.repairs) redact_repair(redaction, repair);
+  redact_program(redaction, capture.program);
+  if (redaction.paths) diagnosed.name = file_name(diagnosed.name);
+  for (NotWatched& gap : capture.coverage.not_watched)
+    if (redaction.paths || redaction.source) gap.why.clear();
+}
+
+}  // namespace nanscope

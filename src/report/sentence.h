@@ -1,0 +1,22 @@
+// The sentences about an origin that several formats say in the same words.
+#pragma once
+
+#include <string>
+
+#include "records/origin.h"
+#include "records/site.h"
+
+namespace nanscope::report {
+
+// train.py:41:18; editors count columns from 1
+[[nodiscard]] std::string position(const Site& site);
+// " in loss_fn", or nothing
+[[nodiscard]] std::string in_function(const Site& site);
+// "aten::log made -inf": the verb follows the kind of origin
+[[nodiscard]] std::string deed(const Origin& origin);
+// "aten::log, phase forward, step 12, module net.head"
+[[nodiscard]] std::string circumstances(const Origin& origin);
+// "3 of 64 elements: 3 -inf; the first at [2, 5]"
+[[nodiscard]] std::string which_elements(const Origin& origin);
+
+}  // namespace nanscope::report

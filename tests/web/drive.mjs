@@ -1,0 +1,157 @@
+// drive.mjs PLAN: opens pages in Chromium and writes down, as JSON on stdout, what it saw there.
+//
+// The plan names the pages, the folder of node_modules and the browser. Each page is loaded in a fresh
+// context; messages, requests and errors are kept. What a page should hold is judged by its caller.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const require = createRequire(join(plan.modules, "index.js"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core"), "utf8");
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"];
+
+async function open(browser, file, options) {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+  const page = await context.newPage();
+  const seen = { console: [], errors: [], requests: [] };
+  page.on("console", (message) => seen.console.push(message.text()));
+  page.on("pageerror", (error) => seen.errors.push(error.message));
+  page.on("request", (request) => seen.requests.push(request.url()));
+  await page.goto(`file://${file}`);
+  await page.waitForSelector("html[data-ready]");
+  return { page, seen, context };
+}
+
+// In the other theme only colours differ.
+const BY_LEVEL = { type: "tag", values: LEVELS };
+const BY_COLOUR = { type: "rule", values: ["color-contrast"] };
+
+async function violations(page, runOnly) {
+  await page.evaluate(axe);
+  const result = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ["violations"] }), runOnly);
+  return result.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`);
+}
+
+// What stands in the page, as plain values.
+const content = () => {
+  const text = (selector) => document.querySelector(selector)?.textContent ?? null;
+  const texts = (selector, inside = document) => [...inside.querySelectorAll(selector)].map((e) => e.textContent);
+  const rows = (table) =>
+    [...table.querySelectorAll("tbody tr")].map((row) => [
+      row.querySelector("th").textContent,
+      ...[...row.querySelectorAll("data")].map((d) => d.getAttribute("value")),
+    ]);
+  return {
+    title: document.title,
+    h1: text("h1"),
+    sections: texts("h2"),
+    marked: texts(".source mark").join("\n"),
+    tensors: [...document.querySelectorAll("#inputs > .tensors > .tensor")].map((card) => ({
+      name: card.querySelector("h3").textContent,
+      rows: rows(card.querySelector("table")),
+      failing: [...card.querySelectorAll(".failing-values data")].map((d) => d.getAttribute("value")),
+    })),
+    journey: [...document.querySelectorAll(".journey li")].map((li) => [li.querySelector(".role").textContent, li.querySelector(".what").textContent]),
+    dots: document.querySelectorAll(".map .dot").length,
+    history: [...document.querySelectorAll("#history table.numbers")].flatMap(rows),
+    curves: document.querySelectorAll("#history canvas").length,
+    diff: text("pre.diff"),
+    coverage: [...document.querySelectorAll("#coverage dd data")].map((d) => d.getAttribute("value")),
+    list: texts(".findings .id"),
+    overflow: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+  };
+};
+
+async function look(browser, file) {
+  const { page, seen, context } = await open(browser, file, { colorScheme: "light" });
+  const light = await page.evaluate(content);
+  const axeLight = await violations(page, BY_LEVEL);
+  await page.emulateMedia({ colorScheme: "dark" });
+  const axeDark = await violations(page, BY_COLOUR);
+  await page.setViewportSize({ width: 400, height: 800 });
+  const narrow = await page.evaluate(content);
+  await context.close();
+  return { ...seen, light, axe: { light: axeLight, dark: axeDark }, narrowOverflow: narrow.overflow };
+}
+
+async function pasted(page) {
+  await page.evaluate(() => {
+    const area = document.createElement("textarea");
+    area.id = "pasted";
+    document.body.append(area);
+    area.focus();
+  });
+  await page.keyboard.press("Control+V");
+  const text = await page.inputValue("#pasted");
+  await page.evaluate(() => document.getElementById("pasted").remove());
+  return text;
+}
+
+// Everything one can do on a page, done: theme, copy, zoom, search, keyboard.
+async function use(browser, file) {
+  const { page, seen, context } = await open(browser, file, { colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const did = { themes: [await background()] };
+
+  await page.keyboard.press("Tab");
+  did.firstFocus = await page.evaluate(() => document.activeElement.className);
+  await page.keyboard.press("Tab");
+  did.secondFocus = await page.evaluate(() => document.activeElement.id);
+  await page.keyboard.press("Enter");
+  did.themes.push(await background());
+
+  await page.click("text=Copy diff");
+  did.copied = await pasted(page);
+
+  const plot = page.locator("#history .u-over").first();
+  await plot.scrollIntoViewIfNeeded();
+  const box = await plot.boundingBox();
+  const reset = page.locator("#history .curve button").first();
+  did.zoomed = [await reset.isVisible()];
+  await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.up();
+  did.zoomed.push(await reset.isVisible());
+  did.hovered = await page.locator("#history .u-legend .u-value").first().textContent();
+  await reset.focus();
+  await page.keyboard.press("Enter");
+  did.zoomed.push(await reset.isVisible());
+
+  const visible = () => page.locator(".findings li:visible").count();
+  did.found = [await visible()];
+  await page.fill("#search", "extreme_weights");
+  did.found.push(await visible());
+  await page.fill("#search", "no such thing");
+  did.found.push(await visible());
+  await page.fill("#search", "");
+
+  did.headings = [await page.textContent("h1")];
+  await page.locator(".findings a").nth(1).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((before) => document.querySelector("h1").textContent !== before, did.headings[0]);
+  did.headings.push(await page.textContent("h1"));
+  did.focusAfter = await page.evaluate(() => document.activeElement.id);
+
+  await page.emulateMedia({ media: "print" });
+  did.printed = await page.evaluate(() => [...document.querySelectorAll("button, .findings")].filter((e) => e.getClientRects().length > 0).length);
+  await context.close();
+  return { ...seen, did };
+}
+
+const browser = await chromium.launch({ executablePath: plan.browser, args: FLAGS });
+const result = { pages: {}, used: null, versions: browser.version() };
+for (const [name, file] of Object.entries(plan.pages)) result.pages[name] = await look(browser, file);
+if (plan.use) result.used = await use(browser, plan.use);
+await browser.close();
+process.stdout.write(JSON.stringify(result));

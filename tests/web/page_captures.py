@@ -1,0 +1,93 @@
+"""Captures for the tests of the page: golden ones, one of a clean run, hostile ones."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+from nanscope import _core
+from watched import ROOT
+
+GOLDEN = ROOT / "tests/golden"
+# Each phase, half precision, data, learning rate, masks, uninitialised memory, notes and warnings.
+CHOSEN = {
+    "forward": "fixes/vae",
+    "backward": "captures/clamp_before_acos_backward",
+    "optimizer": "captures/adam_without_eps_untouched_embedding",
+    "data": "captures/empty_buffer_rows_never_written",
+    "declared": "captures/missing_values_in_training_table",
+    "half": "captures/fp16_mean_count_overflows",
+    "half_layers": "captures/residual_addition_overflows_fp16",
+    "learning_rate": "captures/linear_regression_diverges",
+    "masks": "fixes/gpt_causal_masks",
+    "long_way": "captures/beam_search_everything_banned",
+    "layers": "fixes/lstm_padding",
+    "gan": "fixes/gan",
+}
+HEADER = 16
+FRAME = struct.Struct("<IIII")
+
+
+def golden(name: str) -> Path:
+    return GOLDEN / f"{CHOSEN[name]}.nsc"
+
+
+def clean_run() -> bytes:
+    return _core.Capture.unwatched(
+        argv=["train.py"],
+        python="3.11.2",
+        torch="2.13.0",
+        host="node7",
+        pid=1,
+        exit_status=0,
+        ended="normally",
+        gaps=[],
+    ).to_bytes()
+
+
+def not_fully_watched() -> bytes:
+    return _core.Capture.unwatched(
+        argv=["train.py"],
+        python="3.11.2",
+        torch="2.13.0",
+        host="node7",
+        pid=1,
+        exit_status=0,
+        ended="normally",
+        gaps=[("compiled region", "torch.compile", 3)],
+    ).to_bytes()
+
+
+def cut_off(capture: bytes) -> bytes:
+    """As after `kill -9`: the last record is not whole."""
+    return capture[:-7]
+
+
+def with_texts(capture: bytes, texts: dict[str, str]) -> bytes:
+    """The same records with other texts of the same length in bytes, and right checksums."""
+    swaps = [(old.encode(), new.encode().ljust(len(old.encode()))) for old, new in texts.items()]
+    assert all(len(old) == len(new) and old in capture for old, new in swaps), swaps
+    result, place = capture[:HEADER], HEADER
+    while place < len(capture):
+        kind, length, _, _ = FRAME.unpack_from(capture, place)
+        payload = capture[place + FRAME.size : place + FRAME.size + length]
+        for old, new in swaps:
+            payload = payload.replace(old, new)
+        head = struct.pack("<III", kind, length, zlib.crc32(payload))
+        result += head + struct.pack("<I", zlib.crc32(head)) + payload
+        place += FRAME.size + length
+    return result
+
+
+def hostile() -> bytes:
+    """Markup and script wherever a text can stand."""
+    capture = golden("backward").read_bytes()
+    return with_texts(
+        capture,
+        {
+            "tests/cases/clamp_before_acos_backward.py": "</script><script>window.pwned=1</script>",
+            "torch.acos(q[0].clamp(-1.0, 1.0))": "<img src=x onerror=window.pwned=2>"[:33],
+            "aten::rsqrt": "<!--<b>`'\"$"[:11],
+        },
+    )

@@ -1,0 +1,251 @@
+"""The report page in a real Chromium: it shows what the JSON says, and does nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import page_captures as captures
+import pytest
+
+from watched import NANSCOPE, ROOT
+
+HERE = Path(__file__).parent
+COUNTS = ["zeros", "negatives", "subnormals", "nan", "pos_inf", "neg_inf"]
+QUANTITIES = [
+    "loss",
+    "gradient_norm",
+    "largest_parameter",
+    "update_ratio",
+    "learning_rate",
+    "loss_scale",
+]
+MADE = {
+    "clean": captures.clean_run,
+    "unknown": captures.not_fully_watched,
+    "cut_off": lambda: captures.cut_off(captures.golden("forward").read_bytes()),
+    "hostile": captures.hostile,
+}
+
+
+def nanscope(*words: object) -> str:
+    command = [str(word) for word in (NANSCOPE, *words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    found = {name: captures.golden(name) for name in captures.CHOSEN}
+    for name, make in MADE.items():
+        found[name] = folder / f"{name}.nsc"
+        found[name].write_bytes(make())
+    return found
+
+
+@pytest.fixture(scope="module")
+def documents(files: dict[str, Path]) -> dict[str, dict]:
+    return {
+        name: json.loads(nanscope("report", path, "--to", "json")) for name, path in files.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def seen(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """What one Chromium saw of every page."""
+    folder = tmp_path_factory.mktemp("html")
+    pages = {name: folder / f"{name}.html" for name in [*files, "several"]}
+    for name, path in files.items():
+        nanscope("report", path, "-o", pages[name])
+    nanscope("report", *files.values(), "-o", pages["several"])
+    sizes = {name: page.stat().st_size for name, page in pages.items()}
+    assert max(sizes.values()) < 1_000_000, sizes
+    plan = {
+        "modules": str(ROOT / "build/web-tests"),
+        "browser": shutil.which("chromium"),
+        "pages": {name: str(page) for name, page in pages.items()},
+        "use": str(pages["learning_rate"]),
+    }
+    (folder / "plan.json").write_text(json.dumps(plan))
+    done = subprocess.run(
+        ["node", HERE / "drive.mjs", folder / "plan.json"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_nothing_is_said_asked_for_or_thrown(seen: dict) -> None:
+    assert len(seen["pages"]) >= 12
+    for name, page in [*seen["pages"].items(), ("used", seen["used"])]:
+        assert page["console"] == [], name
+        assert page["errors"] == [], name
+        assert len(page["requests"]) == 1 and page["requests"][0].startswith("file://"), name
+
+
+def test_axe_finds_nothing(seen: dict) -> None:
+    found = {name: page["axe"] for name, page in seen["pages"].items()}
+    assert {n: a for n, a in found.items() if a["light"] or a["dark"]} == {}
+
+
+def test_no_page_is_wider_than_its_window(seen: dict) -> None:
+    wide = [n for n, p in seen["pages"].items() if p["light"]["overflow"] or p["narrowOverflow"]]
+    assert wide == []
+
+
+def same(shown: str, value: object) -> bool:
+    if isinstance(value, int | float):
+        return float(shown) == value
+    return shown == ("" if value is None else value)
+
+
+def test_numbers_are_those_of_the_json(seen: dict, documents: dict[str, dict]) -> None:
+    compared = 0
+    for name in captures.CHOSEN:
+        page, finding = seen["pages"][name]["light"], documents[name]["findings"][0]
+        tensors = {tensor["name"] or tensor["argument"]: tensor for tensor in finding["inputs"]}
+        assert page["tensors"] or not tensors, name
+        for card in page["tensors"]:
+            tensor = tensors[card["name"]]
+            shown = {label: value for label, value in card["rows"]}
+            for key in ["min", "max", "mean"]:
+                assert same(shown[key], tensor[key]), (name, card["name"], key)
+            labels = ["zeros", "negatives", "subnormals", "NaN", "+Inf", "-Inf"]
+            for label, key in zip(labels, COUNTS, strict=True):
+                assert same(shown[label], tensor[key]), (name, card["name"], key)
+            failing = zip(card["failing"], tensor["at_index"], strict=True)
+            assert all(same(a, b) for a, b in failing)
+            compared += 1
+        coverage = documents[name]["coverage"]
+        expected = [coverage[key] for key in ["ops_watched", "bytes_scanned", "steps"]]
+        assert [int(value) for value in page["coverage"]] == expected
+    assert compared >= 12
+
+
+def test_the_history_is_that_of_the_json(seen: dict, documents: dict[str, dict]) -> None:
+    drawn = 0
+    for name in captures.CHOSEN:
+        page, finding = seen["pages"][name]["light"], documents[name]["findings"][0]
+        steps = finding["history"]
+        known = [q for q in QUANTITIES if any(step[q] is not None for step in steps)]
+        expected = [[str(step["step"]), *(step[q] for q in known)] for step in steps]
+        assert len(page["history"]) == len(expected), name
+        for shown, row in zip(page["history"], expected, strict=True):
+            assert shown[0] == row[0]
+            assert all(same(a, b) for a, b in zip(shown[1:], row[1:], strict=True)), name
+        drawn += page["curves"]
+    assert drawn > 10
+
+
+def test_the_answer_comes_first_and_the_parts_in_order(
+    seen: dict, documents: dict[str, dict]
+) -> None:
+    for name in captures.CHOSEN:
+        page, finding = seen["pages"][name]["light"], documents[name]["findings"][0]
+        assert page["h1"] == finding["cause"]["sentence"].replace("`", ""), name
+        titles = ["First Bad Operation", "Root Cause", "Input Statistics", "Fix", "Verification"]
+        assert [title for title in page["sections"] if title in titles] == titles, name
+        if finding["origin"]["site"]["end_col"] > 0:
+            code = finding["origin"]["site"]["code"]
+            assert page["marked"].split() == code.split(), name
+        if finding["fix"]:
+            assert page["diff"] == finding["fix"]["diff"], name
+
+
+def test_the_way_is_that_of_the_chain(seen: dict, documents: dict[str, dict]) -> None:
+    for name in captures.CHOSEN:
+        page, finding = seen["pages"][name]["light"], documents[name]["findings"][0]
+        roles = [link["role"] for link in finding["chain"]]
+        assert [role for role, _ in page["journey"]][: len(roles)] == roles, name
+        assert page["journey"][-1] == ["harm", page["journey"][-1][1]], name
+        assert page["dots"] in (0, len(page["journey"])), name
+
+
+def test_a_run_without_findings_has_a_page(seen: dict) -> None:
+    assert seen["pages"]["clean"]["light"]["h1"].startswith("Clean")
+    assert seen["pages"]["unknown"]["light"]["h1"].startswith("NOT FULLY WATCHED")
+    assert "Coverage" in seen["pages"]["clean"]["light"]["sections"]
+
+
+def test_several_captures_are_one_page(seen: dict, documents: dict[str, dict]) -> None:
+    listed = seen["pages"]["several"]["light"]["list"]
+    assert len(listed) >= sum(len(document["findings"]) for document in documents.values())
+
+
+def test_nothing_in_a_capture_can_run_script(seen: dict, documents: dict[str, dict]) -> None:
+    page = seen["pages"]["hostile"]
+    assert page["console"] == page["errors"] == []
+    assert "<script>" in documents["hostile"]["findings"][0]["headline"]  # it was there to try
+    assert page["light"]["marked"].startswith("<img src=x onerror=")
+    assert page["light"]["title"] == "nanscope: </script><script>window.pwned=1</script>"
+
+
+def test_everything_can_be_used(seen: dict, documents: dict[str, dict]) -> None:
+    did, document = seen["used"]["did"], documents["learning_rate"]
+    assert did["firstFocus"] == "skip" and did["secondFocus"] == "theme"
+    assert did["themes"][0] != did["themes"][1]
+    assert did["copied"] == document["findings"][0]["fix"]["diff"]
+    assert did["zoomed"] == [False, True, False]
+    assert did["found"] == [len(document["findings"]), 1, 0]
+    assert did["headings"][0] != did["headings"][1]
+    assert did["focusAfter"] == "main"
+    assert did["printed"] == 0
+
+
+@pytest.mark.parametrize("broken", [b"", b"no capture", "newer", "damaged"])
+def test_what_is_no_capture_is_said_in_a_sentence(broken: bytes | str, tmp_path: Path) -> None:
+    capture = captures.golden("forward").read_bytes()
+    if broken == "newer":
+        import struct
+        import zlib
+
+        head = capture[:8] + struct.pack("<I", 9)
+        broken = head + struct.pack("<I", zlib.crc32(head)) + capture[16:]
+    elif broken == "damaged":
+        broken = capture[:200] + b"\xff" + capture[201:]
+    (tmp_path / "x.nsc").write_bytes(broken)
+    done = subprocess.run(
+        [NANSCOPE, "report", "x.nsc", "-o", "x.html"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2 and done.stderr.startswith("nanscope: ")
+    assert not (tmp_path / "x.html").exists()
+
+
+def page_of_run(folder: Path, code: str) -> dict:
+    """The data of the page that a run writes, and its exit status."""
+    done = subprocess.run(
+        [NANSCOPE, "run", "-q", "--html", "page.html", "-c", code], cwd=folder, capture_output=True
+    )
+    text = (folder / "page.html").read_text()
+    begin = text.index('id="data">') + len('id="data">')
+    report = json.loads(text[begin : text.index("</script>", begin)])["reports"][0]
+    return {**report, "status": done.returncode}
+
+
+def test_a_run_writes_its_page(tmp_path: Path) -> None:
+    code = (
+        "import os, torch\n"
+        "x = torch.zeros(3, requires_grad=True)\n"
+        "os.chdir('/')\n"
+        "loss = x.log().sum()\n"
+        "loss.backward()\n"
+        "torch.optim.SGD([x], 0.1).step()\n"
+    )
+    report = page_of_run(tmp_path, code)
+    assert report["status"] == 3
+    assert report["findings"][0]["cause"]["id"] == "log_of_zero"
+    assert report["capture"].endswith(".nsc")
+
+
+def test_a_run_without_torch_has_a_page_too(tmp_path: Path) -> None:
+    report = page_of_run(tmp_path, "pass")
+    assert report["status"] == 0
+    assert report["findings"] == [] and report["capture"] == ""
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_program_starts(tmp_path: Path) -> None:
+    command = [NANSCOPE, "run", "--html", "no/such/page.html", "-c", "print('ran')"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "--html no/such/page.html cannot be written" in done.stderr

@@ -1,0 +1,39 @@
+// Root Cause: the evidence, and the suspects that were dropped.
+import { copyButton, h, prose, section } from "./dom";
+import { text } from "./format";
+import type { Finding } from "./data";
+
+function recomputed(finding: Finding): HTMLElement | null {
+  const told = finding.cause.evidence.some((line) => line.includes("computed again"));
+  if (told || finding.recomputed.length === 0) return null;
+  const rows = finding.recomputed.map((again) =>
+    h("li", {}, "computed again in ", h("code", {}, again.dtype), ": ", again.values.map(text).join(", ")),
+  );
+  return h("ul", { class: "evidence quiet" }, ...rows);
+}
+
+export function rootCause(finding: Finding): HTMLElement {
+  const { cause } = finding;
+  const certain = cause.certainty === "certain" || cause.id === "unknown";
+  return section(
+    "cause",
+    "Root Cause",
+    h("p", {}, h("code", {}, cause.id), cause.id === "unknown" ? "" : ` (${cause.certainty}; to blame: ${cause.to_blame})`),
+    cause.evidence.length > 0 &&
+      h("ul", { class: "evidence" }, ...cause.evidence.map((line) => h("li", {}, ...prose(line)))),
+    recomputed(finding),
+    cause.others.length > 0 &&
+      h(
+        "details",
+        { open: !certain },
+        h("summary", {}, certain ? "Looked at and dropped" : "Runners-up"),
+        h(
+          "ul",
+          { class: "others" },
+          ...cause.others.map((other) => h("li", {}, h("code", {}, other.id), ": ", ...prose(other.why_not))),
+        ),
+      ),
+    cause.id !== "unknown" &&
+      h("p", { class: "command" }, h("code", {}, `nanscope explain ${cause.id}`), copyButton("Copy command", `nanscope explain ${cause.id}`)),
+  );
+}

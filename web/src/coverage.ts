@@ -1,0 +1,26 @@
+// Coverage: what was watched, and what was not.
+import { facts, h, scrollable, section } from "./dom";
+import { bytes, count } from "./format";
+import type { Report } from "./data";
+
+export function coverage(report: Report): HTMLElement {
+  const { ops_watched, bytes_scanned, steps, not_watched } = report.coverage;
+  const rows = not_watched.map((gap) => h("tr", {}, h("th", { scope: "row" }, gap.what), h("td", {}, gap.why), h("td", { class: "number" }, count(gap.count))));
+  return section(
+    "coverage",
+    "Coverage",
+    facts([
+      ["ops watched", count(ops_watched)],
+      ["scanned", h("data", { value: bytes_scanned }, bytes(bytes_scanned))],
+      ["steps", count(steps)],
+    ]),
+    not_watched.length === 0
+      ? h("p", {}, "Nothing went unwatched.")
+      : [
+          h("p", {}, "This went unwatched; a NaN or Inf made there is not known:"),
+          scrollable("What went unwatched", h("table", { class: "numbers" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "what"), h("th", { scope: "col" }, "why"), h("th", { scope: "col" }, "times"))), h("tbody", {}, ...rows))),
+        ],
+    !report.complete && h("p", { class: "warn" }, "The record breaks off here: the program was killed, or it still ran."),
+    report.findings_left_out > 0 && h("p", { class: "warn" }, `${report.findings_left_out.toLocaleString("en-US")} more findings do not fit into a page; nanscope report --to json has them all.`),
+  );
+}

@@ -1,0 +1,170 @@
+// The JSON that the page is filled with: docs/finding.schema.json, one report for each capture.
+
+export type Num = number | "nan" | "inf" | "-inf";
+export type Value = Num | string; // complex values are text
+export type Maybe<T> = T | null | undefined;
+
+export interface Site {
+  file: string;
+  line: number;
+  end_line: number;
+  col: number;
+  end_col: number;
+  code: string;
+  function: string;
+  source?: string[];
+  remark?: string;
+}
+
+export interface Origin {
+  kind: string;
+  phase: string;
+  op: string;
+  node: string | null;
+  site: Site;
+  library_site: Site | null;
+  stack: { file: string; line: number; function: string }[];
+  module: string | null;
+  step: number;
+  rank: number | null;
+  worker: number | null;
+  output: number;
+  index: number[] | null;
+  value: Value;
+  nan: number;
+  pos_inf: number;
+  neg_inf: number;
+  numel: number;
+  indices: number[][];
+  per_element: boolean;
+  in_backward_code: boolean;
+}
+
+export interface Statistics {
+  min: Maybe<Num>;
+  max: Maybe<Num>;
+  mean: Maybe<Num>;
+  zeros: number;
+  negatives: number;
+  subnormals: number;
+  nan: number;
+  pos_inf: number;
+  neg_inf: number;
+}
+
+export interface Tensor extends Statistics {
+  name: string;
+  dtype: string;
+  shape: number[];
+  at_index: Value[];
+  feeding?: Statistics & { numel: number };
+  remark?: string;
+  argument?: string;
+  parameter?: boolean;
+}
+
+export interface Link {
+  op: string;
+  site: Site;
+  phase: string;
+  role: string;
+}
+
+export interface Cause {
+  id: string;
+  certainty: string;
+  to_blame: string;
+  sentence: string;
+  evidence: string[];
+  others: { id: string; why_not: string; shows?: boolean }[];
+}
+
+export interface Step {
+  step: number;
+  loss: Maybe<Num>;
+  gradient_norm: Maybe<Num>;
+  largest_parameter: Maybe<Num>;
+  update_ratio: Maybe<Num>;
+  learning_rate: Maybe<Num>;
+  loss_scale: Maybe<Num>;
+}
+
+export interface Fix {
+  id: string;
+  diff: string;
+  files: string[];
+  explanation: string;
+  changes_training: boolean;
+  workaround?: boolean;
+  applied?: boolean;
+}
+
+export interface Verification {
+  status: string;
+  steps: number;
+  healthy_steps_unchanged: boolean | null;
+  detail: string;
+  checks?: string[];
+  first_loss?: number;
+  losses_before?: Maybe<Num>[];
+  losses_after?: Maybe<Num>[];
+}
+
+export interface Finding {
+  level: "error" | "warning" | "note";
+  headline: string;
+  origin: Origin;
+  harm: { kind: string; site: Site | null; step: number; name: string | null; text: string; sentence: string } | null;
+  chain: Link[];
+  chain_truncated: boolean;
+  inputs: Tensor[];
+  outputs: Tensor[];
+  inputs_left_out?: number;
+  cause: Cause;
+  fix: Fix | null;
+  verification: Verification;
+  scalars: { name: string; value: string }[];
+  count: number;
+  recomputed: { dtype: string; values: Value[] }[];
+  history: Step[];
+  magnitudes: { name: string; largest: Num; gradient: boolean }[];
+  fate: string | null;
+  forewarning?: { name: string; dtype: string; value: Num; limit: Num; steps: number };
+  tried?: { id: string; status: string; detail: string }[];
+}
+
+export interface Report {
+  verdict: "error" | "clean" | "unknown";
+  summary: string;
+  complete: boolean;
+  capture: string;
+  program: {
+    argv: string[];
+    python: string;
+    torch: string;
+    mode: string;
+    pid: number;
+    host: string;
+    exit_status: number | null;
+    ended: string | null;
+  };
+  findings: Finding[];
+  findings_left_out: number;
+  coverage: {
+    ops_watched: number;
+    bytes_scanned: number;
+    steps: number;
+    not_watched: { what: string; why: string; count: number }[];
+  };
+}
+
+export interface Data {
+  nanscope: string; // its version
+  redacted: string[];
+  reports: Report[];
+}
+
+export function readData(): Data {
+  const element = document.getElementById("data");
+  return JSON.parse(element?.textContent ?? "") as Data;
+}

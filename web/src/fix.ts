@@ -1,0 +1,81 @@
+// Fix and Verification: the patch, what was tried, and the losses with and without it.
+import { copyButton, h, prose, scrollable, section } from "./dom";
+import { curve } from "./curves";
+import type { Finding, Fix, Report, Verification } from "./data";
+
+function diff(text: string): HTMLElement {
+  const kind = (line: string): string => {
+    if (/^(\+\+\+|---) /.test(line)) return "file";
+    if (line.startsWith("@@")) return "hunk";
+    return line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "context";
+  };
+  const lines = text.replace(/\n$/, "").split("\n");
+  return scrollable("The patch", h("pre", { class: "diff" }, h("code", {}, ...lines.map((line) => h("span", { class: `line ${kind(line)}` }, line, "\n")))));
+}
+
+// The command that runs the patch and proves it.
+function command(report: Report): string {
+  const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+  return report.capture ? `nanscope fix --from ${quote(report.capture)}` : `nanscope fix ${report.program.argv.map(quote).join(" ")}`;
+}
+
+function remarks(fix: Fix): string {
+  const words = [];
+  if (fix.workaround) words.push("a workaround: it hides the fault");
+  if (fix.changes_training) words.push("changes the training");
+  return words.length > 0 ? ` (${words.join("; ")})` : "";
+}
+
+export function fixSection(finding: Finding, report: Report): HTMLElement {
+  const { fix, verification } = finding;
+  const verify = command(report);
+  const commandLine = h("p", { class: "command" }, h("code", {}, verify), copyButton("Copy command", verify));
+  if (!fix)
+    return section("fix", "Fix", h("p", {}, verification.status === "not_run" ? "None was looked for yet. This proposes a patch and proves it:" : "None was found."), verification.status === "not_run" && commandLine, tried(finding));
+  return section(
+    "fix",
+    fix.applied ? "Fix Applied" : "Fix",
+    h("p", {}, h("code", {}, fix.id), remarks(fix), verification.status === "not_run" ? " – a proposal, not run yet" : ""),
+    fix.explanation ? h("p", {}, ...prose(fix.explanation)) : null,
+    h("div", { class: "with-copy" }, copyButton("Copy diff", fix.diff), diff(fix.diff)),
+    verification.status === "not_run" && commandLine,
+    tried(finding),
+  );
+}
+
+function tried(finding: Finding): HTMLElement | null {
+  if (!finding.tried?.length) return null;
+  return h(
+    "details",
+    {},
+    h("summary", {}, `What was tried (${finding.tried.length})`),
+    h("ul", { class: "others" }, ...finding.tried.map((one) => h("li", {}, h("code", {}, one.id), ` ${one.status}: `, ...prose(one.detail)))),
+  );
+}
+
+function losses(verification: Verification): HTMLElement | null {
+  const before = verification.losses_before ?? [];
+  const after = verification.losses_after ?? [];
+  const length = Math.max(before.length, after.length);
+  if (length < 2) return null;
+  const steps = Array.from({ length }, (_, i) => (verification.first_loss ?? 0) + i);
+  return curve("Losses around the error", steps, [
+    { name: "with the patch", values: after, color: "--good" },
+    { name: "without", values: before, color: "--bad", dashed: true },
+  ]);
+}
+
+const WORDS: Record<string, string> = { verified: "Verified", failed: "Failed", inconclusive: "Inconclusive", not_run: "Not run", not_exercised: "Not exercised" };
+
+export function verificationSection(finding: Finding): HTMLElement {
+  const { verification } = finding;
+  const steps = verification.steps > 0 ? `, ${verification.steps.toLocaleString("en-US")} steps run` : "";
+  return section(
+    "verification",
+    "Verification",
+    h("p", {}, h("strong", { class: `status ${verification.status}` }, WORDS[verification.status] ?? verification.status), steps),
+    verification.detail ? h("p", {}, ...prose(verification.detail)) : null,
+    verification.checks?.length ? h("ul", { class: "evidence" }, ...verification.checks.map((c) => h("li", {}, ...prose(c)))) : null,
+    losses(verification),
+  );
+}

@@ -1,0 +1,69 @@
+// The answer: what is wrong, in one sentence, and where.
+import { h, prose } from "./dom";
+import { position } from "./format";
+import type { Finding, Report } from "./data";
+
+const LEVELS = { error: "Error", warning: "Warning", note: "Note" };
+
+function circumstances(finding: Finding): string[] {
+  const { origin } = finding;
+  const parts = [origin.phase, `step ${origin.step.toLocaleString("en-US")}`];
+  if (origin.rank !== null) parts.push(`rank ${origin.rank}`);
+  if (origin.worker !== null) parts.push(`worker ${origin.worker}`);
+  if (origin.module !== null) parts.push(origin.module);
+  return parts;
+}
+
+export function verdict(finding: Finding): HTMLElement {
+  const { cause, harm } = finding;
+  const known = cause.id !== "unknown";
+  return h(
+    "header",
+    { class: `verdict ${finding.level}`, id: "verdict" },
+    h(
+      "p",
+      { class: "eyebrow" },
+      h("span", { class: "level" }, LEVELS[finding.level]),
+      ...circumstances(finding).map((part) => h("span", {}, part)),
+    ),
+    h("h1", {}, ...prose(cause.sentence)),
+    h(
+      "p",
+      { class: "deed" },
+      h("span", { class: "where" }, finding.origin.site.file ? position(finding.origin.site) : ""),
+      " ",
+      deed(finding),
+      harm ? [" Harm: ", ...prose(harm.sentence), "."] : "",
+    ),
+    h(
+      "p",
+      { class: "tags" },
+      h("span", { class: "tag cause" }, cause.id),
+      known && h("span", { class: `tag ${cause.certainty}` }, cause.certainty),
+      known && h("span", { class: "tag" }, `to blame: ${cause.to_blame}`),
+      finding.count > 1 && h("span", { class: "tag" }, `${finding.count.toLocaleString("en-US")} times`),
+      finding.fate !== null && h("span", { class: "tag" }, finding.fate),
+    ),
+  );
+}
+
+// Of a forewarning nothing has happened yet.
+function deed(finding: Finding): string {
+  if (finding.forewarning) return "";
+  const place = `${position(finding.origin.site)}: `;
+  const headline = finding.headline;
+  return (headline.startsWith(place) ? headline.slice(place.length) : headline) + ".";
+}
+
+export function withoutFinding(report: Report): HTMLElement {
+  const words = report.summary.replace(/^nanscope: /, "");
+  const end = words.search(/[.:] /);
+  const first = end > 0 ? words.slice(0, end) : words;
+  return h(
+    "header",
+    { class: `verdict ${report.verdict === "clean" ? "clean" : "unknown"}`, id: "verdict" },
+    h("p", { class: "eyebrow" }, h("span", { class: "level" }, report.verdict === "clean" ? "Clean" : "Not known")),
+    h("h1", {}, first.charAt(0).toUpperCase() + first.slice(1) + (end > 0 ? "." : "")),
+    end > 0 && h("p", { class: "deed" }, words.slice(end + 2)),
+  );
+}
