@@ -26,6 +26,7 @@ extern const Verb kShow;
 extern const Verb kDump;
 extern const Verb kExplain;
 extern const Verb kDoctor;
+extern const Verb kScan;
 
 // -q, -v, --no-color: every verb has them.
 struct Manner {
