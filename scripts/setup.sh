@@ -11,7 +11,7 @@ python=.venv/bin/python
 say() { echo "$@" >&2; }
 
 scripts/system_packages.sh g++ cmake ninja-build make \
-  libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev
+  libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev
 
 mkdir -p build
 exec 9>build/.setup.lock

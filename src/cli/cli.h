@@ -1,7 +1,8 @@
 // The command line: every verb is parsed here, and the readers are carried out.
 //
 // `run`, `fix` and `doctor` need the program's Python; they come back as plain requests for
-// the caller to carry out. Nothing is printed and nothing exits here.
+// the caller to carry out. Nothing is printed (but for scan's line of progress on a terminal) and
+// nothing exits here.
 #pragma once
 
 #include <cstdint>

@@ -28,6 +28,7 @@ extern const Verb kReport;
 extern const Verb kStats;
 extern const Verb kExplain;
 extern const Verb kDoctor;
+extern const Verb kScan;
 
 // -q, -v, --no-color: every verb has them.
 struct Manner {

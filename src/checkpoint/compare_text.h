@@ -1,0 +1,18 @@
+// What became of a checkpoint since another, as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "checkpoint/compare.h"
+#include "checkpoint/scan_text.h"
+
+namespace nanscope::checkpoint {
+
+// `against`: the other's path, as the user wrote it.
+[[nodiscard]] std::string compare_text(const Comparison& comparison, const std::string& against,
+                                       const ScanTextOptions& options);
+// scan_json with one more field, `against`.
+[[nodiscard]] std::string compare_json(const ScanResult& now, const Comparison& comparison,
+                                       const std::string& against);
+
+}  // namespace nanscope::checkpoint

@@ -1,0 +1,46 @@
+// One reader for each format. A reader finds what is stored and where; it reads no element.
+//
+// What it says of a damaged file is a sentence without the path, which its caller puts before it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "checkpoint/bytes.h"
+#include "checkpoint/contents.h"
+#include "checkpoint/zip.h"
+
+namespace nanscope::checkpoint {
+
+// torch.save: a zip with data.pkl; or, before torch 1.6, pickles followed by storages.
+[[nodiscard]] Result<Contents> read_torch_zip(const Zip& zip);
+[[nodiscard]] Result<Contents> read_torch_legacy(const BytesPtr& file);
+// A pickle that is no torch.save: NumPy arrays in plain Python objects.
+[[nodiscard]] Result<Contents> read_plain_pickle(const BytesPtr& file);
+[[nodiscard]] Result<Contents> read_safetensors(const BytesPtr& file);
+[[nodiscard]] Result<Contents> read_npy(const BytesPtr& file);
+[[nodiscard]] Result<Contents> read_npz(const Zip& zip);
+[[nodiscard]] Result<Contents> read_gguf(const BytesPtr& file);
+
+// The files that *.index.json names; plain names only, never a way out of its folder.
+[[nodiscard]] Result<std::vector<std::string>> read_index(const BytesPtr& file);
+
+// The .metadata of a distributed checkpoint: which tensors, and in which part of which file.
+struct DistributedItem {
+  std::string name;
+  std::string file;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  bool transformed = false;  // compressed: not decoded
+};
+[[nodiscard]] Result<std::vector<DistributedItem>> read_dcp_metadata(const BytesPtr& file);
+
+// Is this the name of a file beside us: no folder, no way up, no control character?
+[[nodiscard]] bool is_plain_name(std::string_view name) noexcept;
+
+// Pickles beyond this are refused: they hold the structure, not the elements.
+inline constexpr std::uint64_t kLargestPickle = 128 << 20;
+
+}  // namespace nanscope::checkpoint
