@@ -90,6 +90,8 @@ void End::written_unseen() {
     const std::vector<EventId> ids = state_.blame_tensor(value.state, ending_.place);
     const HarmKind kind =
         value.target == Target::kParameter ? HarmKind::kParameter : HarmKind::kBuffer;
+    const auto put_there = [&](const Event& event) { return state_.is_put_there(event); };
+    if (kind == HarmKind::kBuffer && state_.all_events(ids, put_there)) continue;
     state_.verdicts.harm({kind, ids, ending_.place, value.name});
   }
 }
