@@ -2,13 +2,13 @@
 #
 # Sources are copied into the build tree, so that npm writes nothing into the project. Without node, or
 # where npm cannot fetch, the package is built without the page: `report --to html` says how to get it.
-option(NANSCOPE_WEB "Build the report page, if node 18 or newer is there" ON)
+option(NANSCOPE_WEB "Build the report page, if node 18 or newer is there" ${NANSCOPE_PYTHON})
 if(NANSCOPE_WEB)
   find_program(NODE_EXECUTABLE node)
   find_program(NPM_EXECUTABLE npm)
 endif()
 set(node_version "")
-if(NODE_EXECUTABLE AND NPM_EXECUTABLE)
+if(NANSCOPE_WEB AND NODE_EXECUTABLE AND NPM_EXECUTABLE)
   execute_process(COMMAND "${NODE_EXECUTABLE}" --version
     OUTPUT_VARIABLE node_version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   string(REGEX REPLACE "^v" "" node_version "${node_version}")

@@ -12,6 +12,9 @@ exec 9>build/.build.lock
 flock 9
 
 [ -e build/build.ninja ] || cmake --preset dev
+# The page: node may have come since, or npm may reach its packages now.
+[ ! -e build/_web/report.html ] || [ -s build/_web/report.html ] || rm build/_web/report.html
+[ -e build/_web/report.html ] || ! command -v npm >/dev/null || cmake build >/dev/null
 cmake --build build --target nanscope_package "$@"
 
 # Folders are compared too: a file that was removed is noticed by its folder's time.

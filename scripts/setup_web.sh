@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the tests of the page and of the report formats need: node, Chromium, the packages of
+# What the tests of the page and of the report formats need besides setup.sh: Chromium, the packages of
 # tests/web/package-lock.json (in build/web-tests) and of requirements-web.txt (in .venv/web).
 #
 # Stamps are left only when all is done, as in setup.sh. Where npm and pip look is this machine's own
@@ -10,7 +10,6 @@ python=.venv/bin/python
 packages=build/web-tests
 say() { echo "$@" >&2; }
 
-command -v npm >/dev/null || scripts/system_packages.sh nodejs npm
 command -v chromium >/dev/null || scripts/system_packages.sh chromium fonts-dejavu-core
 
 mkdir -p build

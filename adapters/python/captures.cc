@@ -157,10 +157,12 @@ void add_class(nb::module_& module) {
            "The report as a page; raises ValueError where nanscope was built without it.")
       .def(
           "text",
-          [](const Capture& self, bool verbose, bool color) {
-            return text_report(self, TextOptions{.color = color, .verbose = verbose});
+          [](const Capture& self, bool verbose, bool color, std::size_t columns) {
+            return text_report(self,
+                               TextOptions{.color = color, .verbose = verbose, .columns = columns});
           },
-          nb::arg("verbose") = false, nb::arg("color") = false, "The report for a person.");
+          nb::arg("verbose") = false, nb::arg("color") = false, nb::arg("columns") = 100,
+          "The report for a person.");
 }
 
 }  // namespace

@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "capture/reader.h"
 #include "diagnose/cause.h"
 #include "report/text.h"
+#include "report/unicode.h"
 
 namespace nanscope {
 namespace {
@@ -43,6 +45,22 @@ TEST(GoldenFindings, TheFullText) {
     ASSERT_TRUE(capture) << path;
     const std::string text = text_report(capture.value(), {});
     EXPECT_EQ(text, golden(path, text)) << path;
+  }
+}
+
+// The lines of a patch are whole, to be copied; everything else fits the terminal.
+TEST(GoldenFindings, NoLineIsWiderThanTheTerminal) {
+  for (const fs::path& path : captures()) {
+    const Result<Capture> capture = read_capture(path);
+    ASSERT_TRUE(capture) << path;
+    Capture without_patch = capture.value();
+    without_patch.proposal.reset();
+    without_patch.repairs.clear();
+    for (const std::size_t columns : {60u, 80u, 140u, 200u}) {
+      std::istringstream lines(text_report(without_patch, {.verbose = true, .columns = columns}));
+      for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(report::columns_of(line), columns) << path << ": " << line;
+    }
   }
 }
 

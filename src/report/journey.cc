@@ -13,7 +13,6 @@ namespace nanscope::report {
 namespace {
 
 constexpr std::size_t kMostStops = 8;  // shown unless verbose
-constexpr std::size_t kWidestPlace = 40;
 
 struct Stop {
   Role role;
@@ -38,13 +37,13 @@ std::string code_of(const Site& site) {
   return site.code.empty() ? "" : safe(in_backticks(site.code));
 }
 
-Stop first_stop(const Origin& origin) {
-  return {role_of(origin.kind), std::string(word_of(origin.kind)), place_text(origin.site),
-          safe(origin.op), code_of(origin.site)};
+Stop first_stop(const Origin& origin, std::size_t widest_place) {
+  return {role_of(origin.kind), std::string(word_of(origin.kind)),
+          place_text(origin.site, widest_place), safe(origin.op), code_of(origin.site)};
 }
 
-Stop harm_stop(const Harm& harm, const std::optional<Site>& site) {
-  return {Role::kHarm, "harm", site && !site->file.empty() ? place_text(*site) : "",
+Stop harm_stop(const Harm& harm, const std::optional<Site>& site, std::size_t widest_place) {
+  return {Role::kHarm, "harm", site && !site->file.empty() ? place_text(*site, widest_place) : "",
           harm_text(harm), ""};
 }
 
@@ -62,20 +61,20 @@ const Link* link_of_origin(const Finding& finding) {
   return finding.chain.empty() ? nullptr : &finding.chain.front();
 }
 
-std::vector<Stop> stops_of(const Finding& finding) {
+std::vector<Stop> stops_of(const Finding& finding, std::size_t widest_place) {
   std::vector<Stop> stops;
-  if (finding.chain.empty()) stops.push_back(first_stop(finding.origin));
+  if (finding.chain.empty()) stops.push_back(first_stop(finding.origin, widest_place));
   const Link* origin = link_of_origin(finding);
   bool harmed = false;
   for (const Link& link : finding.chain) {
     if (link.role == Role::kHarm && finding.harm) {
-      stops.push_back(
-          harm_stop(*finding.harm, finding.harm->site ? finding.harm->site : link.site));
+      stops.push_back(harm_stop(*finding.harm, finding.harm->site ? finding.harm->site : link.site,
+                                widest_place));
       harmed = true;
       continue;
     }
-    Stop stop{link.role, std::string(word_of(link.role)), place_text(link.site), safe(link.op),
-              code_of(link.site)};
+    Stop stop{link.role, std::string(word_of(link.role)), place_text(link.site, widest_place),
+              safe(link.op), code_of(link.site)};
     if (&link == origin) {
       stop.role = role_of(finding.origin.kind);
       stop.role_word = word_of(finding.origin.kind);
@@ -87,7 +86,8 @@ std::vector<Stop> stops_of(const Finding& finding) {
       stops.push_back(std::move(stop));
     }
   }
-  if (finding.harm && !harmed) stops.push_back(harm_stop(*finding.harm, finding.harm->site));
+  if (finding.harm && !harmed)
+    stops.push_back(harm_stop(*finding.harm, finding.harm->site, widest_place));
   return stops;
 }
 
@@ -114,9 +114,9 @@ std::string line_of(const Stop& stop, std::size_t role_width, std::size_t place_
 
 }  // namespace
 
-std::string place_text(const Site& site) {
+std::string place_text(const Site& site, std::size_t columns) {
   if (site.file.empty()) return "(unknown place)";
-  return cut_front(fmt::format("{}:{}", safe(site.file), site.line), kWidestPlace);
+  return cut_front(fmt::format("{}:{}", safe(site.file), site.line), columns);
 }
 
 std::string harm_text(const Harm& harm) {
@@ -154,7 +154,8 @@ std::string harm_text(const Harm& harm) {
 
 std::vector<std::string> journey(const Finding& finding, bool verbose, std::size_t columns,
                                  const Paint& paint) {
-  const std::vector<Stop> stops = stops_of(finding);
+  const std::size_t widest_place = std::clamp<std::size_t>(columns * 5 / 12, 20, 60);
+  const std::vector<Stop> stops = stops_of(finding, widest_place);
   const std::size_t role_width =
       widest(stops, [](const Stop& stop) { return std::string_view(stop.role_word); });
   const std::size_t place_width =

@@ -13,7 +13,7 @@ namespace nanscope::report {
 // "the gradient of `net.head.weight` is not finite"
 [[nodiscard]] std::string harm_text(const Harm& harm);
 // train.py:41, with a long path cut in front
-[[nodiscard]] std::string place_text(const Site& site);
+[[nodiscard]] std::string place_text(const Site& site, std::size_t columns);
 
 // Steps of one role on one line are shown together; a long middle only if `verbose`.
 [[nodiscard]] std::vector<std::string> journey(const Finding& finding, bool verbose,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -35,11 +36,11 @@ void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, expected) << "differs from " << path;
 }
 
-void expect_narrow(const std::string& text) {
+void expect_narrow(const std::string& text, std::size_t columns = 100) {
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    EXPECT_LE(report::columns_of(rest.substr(0, end)), 100u) << rest.substr(0, end);
+    EXPECT_LE(report::columns_of(rest.substr(0, end)), columns) << rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
@@ -134,6 +135,27 @@ TEST(Text, ManyErrorsOnlyTheFirstInFull) {
 
 TEST(Text, NarrowTerminal) {
   expect_text("narrow.txt", sample::capture({sample::imported()}), {.columns = 40});
+}
+
+TEST(Text, TheWidthOfTheTerminal) {
+  for (const std::size_t columns : {60u, 100u, 200u}) {
+    const TextOptions options{.columns = columns};
+    const std::string text = text_report(sample::capture({sample::imported()}), options) + "\n" +
+                             text_report(awkward(), options);
+    expect_golden("columns_" + std::to_string(columns) + ".txt", text);
+  }
+  for (std::size_t columns = 60; columns <= 200; columns += 7) {
+    const std::string text = text_report(awkward(), {.verbose = true, .columns = columns});
+    expect_narrow(text, columns);
+  }
+}
+
+TEST(Text, HundredsOfInputsAreFolded) {
+  Finding finding = sample::log_of_zero();
+  finding.inputs.assign(300, finding.inputs[0]);
+  const std::string text = text_report(sample::capture({finding}), {});
+  EXPECT_NE(text.find("and 294 more inputs (-v shows them)"), std::string::npos);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 60);
 }
 
 TEST(Text, WithoutErrors) {

@@ -29,6 +29,7 @@ using report::position;
 using report::safe;
 using report::which_elements;
 
+constexpr std::size_t kWidestProse = 100;  // longer lines are hard to read
 constexpr std::size_t kMostFullErrors = 3;
 constexpr std::size_t kMostFrames = 3;    // "called from", unless verbose
 constexpr std::size_t kMostInputs = 6;    // columns of the table, unless verbose
@@ -40,7 +41,7 @@ class Page {
   explicit Page(const TextOptions& options)
       : options_(options),
         paint_(options.color),
-        columns_(std::clamp<std::size_t>(options.columns, 60, 100)) {}
+        columns_(std::clamp<std::size_t>(options.columns, 60, 200)) {}
 
   [[nodiscard]] const Paint& paint() const { return paint_; }
   [[nodiscard]] bool verbose() const { return options_.verbose; }
@@ -54,7 +55,8 @@ class Page {
   // Text from anywhere: made harmless and wrapped, later lines two columns further in.
   void prose(std::size_t indent, std::string_view text, std::size_t hang = 0) {
     bool first = true;
-    for (const std::string& part : report::wrapped(safe(text), room(indent + hang))) {
+    const std::size_t measure = std::min(columns_, kWidestProse) - indent - hang;
+    for (const std::string& part : report::wrapped(safe(text), measure)) {
       line(first ? indent : indent + hang, part);
       first = false;
     }
@@ -120,7 +122,13 @@ std::string sureness(const Cause& cause) {
 void root_cause(const Cause& cause, Page& page) {
   const bool certain = cause.certainty == Certainty::kCertain;
   page.title("Root Cause");
-  page.line(2, page.paint().error(cause.id) + sureness(cause));
+  const std::string sure = sureness(cause);
+  if (report::columns_of(cause.id + sure) <= page.room(2)) {
+    page.line(2, page.paint().error(cause.id) + sure);
+  } else {
+    page.line(2, page.paint().error(cause.id));
+    page.prose(2, sure.substr(1), 1);
+  }
   page.prose(2, cause.sentence);
   for (const std::string& line : cause.evidence) page.bullet(4, line);
   if (cause.others.empty() || (certain && !page.verbose())) return;

@@ -1,8 +1,9 @@
 // The diagnosis as text for a person: five parts, then the coverage.
 //
 // First Bad Operation, Root Cause, Input Statistics, Fix, Verification: always in this
-// order and under these names. Never wider than 100 columns; nothing in it can
-// control the terminal except, if asked for, colour.
+// order and under these names. Never wider than the terminal (but for the lines of a patch),
+// sentences never wider than 100 columns; nothing in it can control the terminal except, if asked
+// for, colour.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace nanscope {
 struct TextOptions {
   bool color = false;
   bool verbose = false;       // also: the whole way, the stack, all suspects, the notes
-  std::size_t columns = 100;  // of the terminal; 60 to 100 are used
+  std::size_t columns = 100;  // of the terminal; 60 to 200 are used
 };
 
 // All findings: errors in full, warnings in short, notes counted (listed if verbose), and

@@ -89,8 +89,8 @@ function failingValues(tensor: Tensor, finding: Finding): HTMLElement | null {
 function feeding(s: Statistics & { numel: number }): HTMLElement {
   const bad: [number, string][] = [[s.nan, "nan"], [s.pos_inf, "inf"], [s.neg_inf, "-inf"]];
   const kinds = bad.filter(([amount]) => amount > 0).map(([amount, word]) => `${amount.toLocaleString("en-US")} ${word}`);
-  const finite = s.min === null || s.min === undefined ? [] : ["from ", num(s.min), " to ", num(s.max)];
-  return h("p", { class: "remark" }, "What feeds the first failing element: ", count(s.numel), s.numel === 1 ? " value " : " values ", ...finite, kinds.length > 0 ? `${finite.length > 0 ? "; " : ": "}${kinds.join(", ")}` : "", ".");
+  const finite = s.min === null || s.min === undefined ? [] : [" from ", num(s.min), " to ", num(s.max)];
+  return h("p", { class: "remark" }, "What feeds the first failing element: ", count(s.numel), s.numel === 1 ? " value" : " values", ...finite, kinds.length > 0 ? `${finite.length > 0 ? "; " : ": "}${kinds.join(", ")}` : "", ".");
 }
 
 function card(tensor: Tensor, finding: Finding): HTMLElement {

@@ -80,7 +80,7 @@ export function firstBadOperation(finding: Finding): HTMLElement {
       ["module", origin.module ? h("code", {}, origin.module) : ""],
       ["elements", elements(origin)],
       ["first at", origin.index?.length ? h("code", {}, brackets(origin.index)) : ""],
-      ["inside", origin.library_site ? position(origin.library_site) : ""],
+      ["inside", origin.library_site ? h("span", { class: "where" }, position(origin.library_site)) : ""],
       ["judged", origin.kind === "birth" && !origin.per_element ? "for the tensor as a whole" : ""],
     ]),
     stack(origin),

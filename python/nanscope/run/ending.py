@@ -146,6 +146,14 @@ def say(text: str) -> None:
         pass  # closed or gone: python says nothing either
 
 
+def terminal_columns() -> int:
+    """Of the terminal that `say` writes to; 100 if it is none."""
+    try:
+        return os.get_terminal_size(2).columns or 100
+    except OSError:
+        return 100
+
+
 def write_text(place: str, text: str) -> None:
     """Where --json or --html says: a file, `-` for stdout, or nowhere."""
     if place == "-":

@@ -10,7 +10,7 @@ from _thread import get_ident
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.run.conclusion import Conclusion
-from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, write_text
+from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, terminal_columns, write_text
 from nanscope.run.imports import when_imported
 from nanscope.run.observer import Observer
 from nanscope.telling.stack import display_path
@@ -256,7 +256,8 @@ class Watch:
         if not quiet:
             if settings.is_child:
                 lines.append(IN_CHILD.format(os.getpid()))
-            lines.append(capture.text(settings.verbose, settings.color).rstrip("\n"))
+            text = capture.text(settings.verbose, settings.color, terminal_columns())
+            lines.append(text.rstrip("\n"))
             if conclusion.path:
                 lines.append(f"Capture: {display_path(conclusion.path)}")
             lines += self.observer.remarks()

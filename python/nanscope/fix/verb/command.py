@@ -11,7 +11,7 @@ import tempfile
 
 from nanscope.findings import Finding, Report
 from nanscope.fix.verb.captured import BadCapture, Command, NotAllowed, agreed, read, report_of
-from nanscope.run.ending import say, write_text
+from nanscope.run.ending import say, terminal_columns, write_text
 
 NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
 ENDED_EARLY = "the program ended before it could be watched"
@@ -233,7 +233,8 @@ class Fix:
         number = next((i for i, f in enumerate(findings) if f.origin.site == site), 0)
         capture.repair(number, fix, verification, self._tried(), path)
         if not self.manner.quiet:
-            say(capture.text(self.manner.verbose, self.manner.color).rstrip("\n"))
+            manner = self.manner
+            say(capture.text(manner.verbose, manner.color, terminal_columns()).rstrip("\n"))
             if fix is not None and findings[number].level != "error":
                 say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
         write_text(self.manner.json, capture.json())
