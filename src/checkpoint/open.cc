@@ -28,6 +28,11 @@ bool has_known_suffix(std::string_view path) {
 
 bool is_index_name(std::string_view path) { return path.ends_with(".index.json"); }
 
+bool begins_like_safetensors(std::string_view bytes) {
+  return bytes.size() > 8 && bytes[8] == '{' &&
+         number_at<std::uint64_t>(bytes, 0) <= kLargestSafetensorsHeader;
+}
+
 Result<Contents> read_zip(const BytesPtr& file) {
   const Result<Zip> zip = Zip::open(file);
   if (!zip) return zip.error();
@@ -177,6 +182,8 @@ Result<Contents> read_checkpoint(const BytesPtr& file) {
   if (!start) return start.error();
   const std::string_view bytes = start.value();
   if (bytes.empty()) return damaged("it is empty.");
+  // The first, because it begins with a length: that can look like any other beginning.
+  if (begins_like_safetensors(bytes)) return read_safetensors(file);
   if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06")) return read_zip(file);
   if (bytes.starts_with("\x93NUMPY")) return read_npy(file);
   if (bytes.starts_with("GGUF")) return read_gguf(file);

@@ -42,5 +42,7 @@ struct DistributedItem {
 
 // Pickles beyond this are refused: they hold the structure, not the elements.
 inline constexpr std::uint64_t kLargestPickle = 128 << 20;
+// What the format itself allows.
+inline constexpr std::uint64_t kLargestSafetensorsHeader = 100'000'000;
 
 }  // namespace nanscope::checkpoint

@@ -12,8 +12,6 @@
 namespace nanscope::checkpoint {
 namespace {
 
-constexpr std::uint64_t kLargestHeader = 100'000'000;  // what the format itself allows
-
 struct SafeName {
   std::string_view safetensors;
   std::string_view torch;
@@ -141,7 +139,7 @@ Result<Contents> read_safetensors(const BytesPtr& file) {
   if (!start) return start.error();
   if (start.value().size() < 8) return damaged("it is cut off.");
   const auto length = number_at<std::uint64_t>(start.value(), 0);
-  if (length > kLargestHeader) return damaged("its header is too long to be true.");
+  if (length > kLargestSafetensorsHeader) return damaged("its header is too long to be true.");
   if (!fits(8, length, file->size())) return damaged("it is cut off inside its header.");
   const Result<std::string> text = text_at(*file, 8, length);
   if (!text) return text.error();

@@ -406,8 +406,17 @@ def safetensors(header: bytes, data: bytes = b"") -> bytes:
     return len(header).to_bytes(8, "little") + header + data
 
 
+def test_a_header_whose_length_looks_like_another_format(tmp_path: Path) -> None:
+    tensor = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+    for length in (0x80, 0x4B50, 0x0280):  # a pickle, a zip, a pickle of protocol 2
+        data = safetensors(tensor.ljust(length), np.float32(NAN).tobytes())
+        (tmp_path / f"{length}.safetensors").write_bytes(data)
+        assert scanned(tmp_path / f"{length}.safetensors")["bad_tensors"] == 1
+
+
 HOSTILE = {
     "huge_header.safetensors": (2**40).to_bytes(8, "little") + b"{",
+    "long_header.safetensors": (10**8).to_bytes(8, "little") + b"{",
     "short.safetensors": safetensors(b'{"w":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}'),
     "negative.safetensors": safetensors(b'{"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}'),
     "overflow.safetensors": safetensors(
