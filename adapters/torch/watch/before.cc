@@ -78,15 +78,15 @@ std::uint64_t overwritten_arguments(const Wrapper& wrapper, const Call& call) {
 
 // An operand lies in the memory that is written, and is not what is written itself.
 bool is_tangled(const Wrapper& wrapper, const Call& call, std::uint64_t overwritten) {
-  c10::SmallVector<const at::Tensor*, 4> targets;
+  c10::SmallVector<at::Tensor, 4> targets;  // held: the values of a sparse one are a new tensor
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
-    if (wrapper.arguments[argument].written) targets.push_back(&tensor);
+    if (wrapper.arguments[argument].written) targets.push_back(tensor);
   });
   bool tangled = false;
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
     if (!Before::has_bit(overwritten, argument)) return;
-    tangled |= std::none_of(targets.begin(), targets.end(), [&](const at::Tensor* target) {
-      return is_same_memory(*target, tensor);
+    tangled |= std::none_of(targets.begin(), targets.end(), [&](const at::Tensor& target) {
+      return is_same_memory(target, tensor);
     });
   });
   return tangled;
