@@ -5,9 +5,9 @@
 namespace nanscope {
 namespace {
 
-constexpr NumberKinds kNan{true, false, false};
-constexpr NumberKinds kPosInf{false, true, false};
-constexpr NumberKinds kNegInf{false, false, true};
+constexpr NumberKinds kNanNumber{true, false, false};
+constexpr NumberKinds kPosInfNumber{false, true, false};
+constexpr NumberKinds kNegInfNumber{false, false, true};
 using Ids = std::vector<EventId>;
 
 BadPattern bad_at(std::size_t numel, std::size_t place, std::uint8_t kind) {
@@ -18,33 +18,33 @@ BadPattern bad_at(std::size_t numel, std::size_t place, std::uint8_t kind) {
 
 TEST(HostNumbers, ANumberIsTakenForTheOneThatWasReadLast) {
   HostNumbers numbers;
-  EXPECT_EQ(numbers.given(kNan, false), Ids{});
-  numbers.read({kNan, {}}, {1});
-  numbers.read({kNan, {}}, {2});
-  EXPECT_EQ(numbers.given(kNan, false), Ids{2});
-  EXPECT_EQ(numbers.given(kNan, true), Ids{});
-  EXPECT_EQ(numbers.given(kPosInf, false), Ids{});  // Python makes none of a NaN
+  EXPECT_EQ(numbers.given(kNanNumber, false), Ids{});
+  numbers.read({kNanNumber, {}}, {1});
+  numbers.read({kNanNumber, {}}, {2});
+  EXPECT_EQ(numbers.given(kNanNumber, false), Ids{2});
+  EXPECT_EQ(numbers.given(kNanNumber, true), Ids{});
+  EXPECT_EQ(numbers.given(kPosInfNumber, false), Ids{});  // Python makes none of a NaN
 }
 
 TEST(HostNumbers, PythonMakesANanOfAnInfAndTurnsItsSign) {
   HostNumbers numbers;
-  numbers.read({kPosInf, {}}, {1});
-  EXPECT_EQ(numbers.given(kNan, false), Ids{1});
-  EXPECT_EQ(numbers.given(kNegInf, false), Ids{1});
-  numbers.read({kNan, {}}, {2});
-  EXPECT_EQ(numbers.given(kNan, false), Ids{2});
+  numbers.read({kPosInfNumber, {}}, {1});
+  EXPECT_EQ(numbers.given(kNanNumber, false), Ids{1});
+  EXPECT_EQ(numbers.given(kNegInfNumber, false), Ids{1});
+  numbers.read({kNanNumber, {}}, {2});
+  EXPECT_EQ(numbers.given(kNanNumber, false), Ids{2});
 }
 
 TEST(HostNumbers, AnInfinityThatTheProgramUsedBeforeIsItsOwn) {
   HostNumbers numbers;
-  EXPECT_EQ(numbers.given(kNegInf, false), Ids{});
-  numbers.read({kNegInf, {}}, {1});
-  EXPECT_EQ(numbers.given(kNegInf, false), Ids{});
+  EXPECT_EQ(numbers.given(kNegInfNumber, false), Ids{});
+  numbers.read({kNegInfNumber, {}}, {1});
+  EXPECT_EQ(numbers.given(kNegInfNumber, false), Ids{});
 }
 
 TEST(HostNumbers, MemoryThatComesBackIsKnownByItsBadElements) {
   HostNumbers numbers;
-  numbers.read({kNan, bad_at(8, 3, 1)}, {1});
+  numbers.read({kNanNumber, bad_at(8, 3, 1)}, {1});
   EXPECT_EQ(numbers.brought(bad_at(8, 3, 1)), Ids{1});
   EXPECT_EQ(numbers.brought(bad_at(8, 4, 1)), Ids{});
   EXPECT_EQ(numbers.brought(bad_at(9, 3, 1)), Ids{});
@@ -56,7 +56,7 @@ TEST(HostNumbers, MemoryThatComesBackIsKnownByItsBadElements) {
 
 TEST(HostNumbers, OnlyTheLastThatWereHandedOutAreKept) {
   HostNumbers numbers;
-  for (std::size_t i = 0; i < 17; ++i) numbers.read({kNan, bad_at(32, i, 1)}, {i + 1});
+  for (std::size_t i = 0; i < 17; ++i) numbers.read({kNanNumber, bad_at(32, i, 1)}, {i + 1});
   EXPECT_EQ(numbers.brought(bad_at(32, 0, 1)), Ids{});
   EXPECT_EQ(numbers.brought(bad_at(32, 1, 1)), Ids{2});
   EXPECT_EQ(numbers.brought(bad_at(32, 16, 1)), Ids{17});

@@ -79,7 +79,7 @@ TEST(JudgeThreads, OpsOfManyThreadsAreAllCounted) {
       EXPECT_TRUE(judge.ledger().knows(state.storage));
       OpRecord read;
       read.op = &where;
-      read.reads.push_back({state, judge.events_of(state), {}, {}});
+      read.reads.push_back({state, judge.events_of(state), {}, {}, false, {}});
       read.writes.emplace_back().state = tensor(first + 1000, kFinite);
       judge.op_returned(read, facts);
       EXPECT_FALSE(judge.awaits_gradients());
