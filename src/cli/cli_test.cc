@@ -66,7 +66,8 @@ TEST_F(CommandLine, HelpAndVersion) {
   EXPECT_EQ(call({"-h"}).status, 0);
   EXPECT_EQ(call({"--help"}).out, call({"-h"}).out);
   EXPECT_EQ(call({"--version"}).out, std::string("nanscope ") + version() + "\n");
-  for (const char* verb : {"run", "fix", "show", "report", "stats", "dump", "explain", "doctor"}) {
+  for (const char* verb :
+       {"run", "fix", "show", "report", "stats", "dump", "scan", "explain", "doctor"}) {
     const Outcome help = call({verb, "-h"});
     EXPECT_EQ(help.status, 0) << verb;
     EXPECT_TRUE(help.out.starts_with(std::string("usage: nanscope ") + verb)) << help.out;
@@ -79,9 +80,9 @@ TEST_F(CommandLine, HelpAndVersion) {
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"export", "scan "})
+  for (const char* absent : {"export", "replay "})
     EXPECT_EQ(help.find(absent), std::string::npos) << absent;
-  EXPECT_EQ(call({"scan", "train.py"}).status, 2);
+  EXPECT_EQ(call({"replay", "train.py"}).status, 2);
 }
 
 TEST_F(CommandLine, ReportWritesAFormat) {
