@@ -66,7 +66,7 @@ TEST_F(CommandLine, HelpAndVersion) {
   EXPECT_EQ(call({"-h"}).status, 0);
   EXPECT_EQ(call({"--help"}).out, call({"-h"}).out);
   EXPECT_EQ(call({"--version"}).out, std::string("nanscope ") + version() + "\n");
-  for (const char* verb : {"run", "fix", "show", "dump", "explain", "doctor"}) {
+  for (const char* verb : {"run", "fix", "show", "dump", "scan", "explain", "doctor"}) {
     const Outcome help = call({verb, "-h"});
     EXPECT_EQ(help.status, 0) << verb;
     EXPECT_TRUE(help.out.starts_with(std::string("usage: nanscope ") + verb)) << help.out;
@@ -79,10 +79,19 @@ TEST_F(CommandLine, HelpAndVersion) {
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"--html", "export", "scan "})
+  for (const char* absent : {"--html", "export"})
     EXPECT_EQ(help.find(absent), std::string::npos) << absent;
   EXPECT_EQ(call({"run", "--html", "x.html", "train.py"}).status, 2);
-  EXPECT_EQ(call({"scan", "train.py"}).status, 2);
+  EXPECT_EQ(call({"export", "train.py"}).status, 2);
+}
+
+TEST_F(CommandLine, ScanSaysWhatItCannotRead) {
+  EXPECT_EQ(call({"scan"}).status, 2);
+  const Outcome missing = call({"scan", "missing.pt", "train.py"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_TRUE(missing.err.starts_with("nanscope: missing.pt: there is no such file.\n"))
+      << missing.err;
 }
 
 TEST_F(CommandLine, Explain) {
