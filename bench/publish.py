@@ -1,6 +1,6 @@
 """Writes what was measured: docs/overhead.json, docs/overhead.md, docs/overhead.svg, README.
 
-    bench/publish.py --from FOLDER    collect steps.json, costs.json, sentinel.json, three .txt
+    bench/publish.py --from FOLDER    collect what make bench left: .json and .txt
     bench/publish.py                  write the pages again from docs/overhead.json
 
 The pages are functions of the JSON and of nothing else; a test compares them.
@@ -42,7 +42,7 @@ def collect(folder: Path) -> dict:
             "torch": torch.__version__,
             "load": [round(x, 1) for x in os.getloadavg()],
         }
-    for name in ("steps", "costs", "sentinel"):
+    for name in ("steps", "costs", "sentinel", "checkpoints"):
         if (folder / f"{name}.json").exists():
             measured[name] = json.loads((folder / f"{name}.json").read_text())
     for name in ("scan", "long_run", "note"):
@@ -117,6 +117,19 @@ def sentinel_table(measured: dict) -> str:
     return f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
 
 
+def checkpoints_table(measured: dict) -> str:
+    if "checkpoints" not in measured:
+        return "not measured in this run\n"
+    lines = [
+        f"{file} | {x['gigabytes']:.2f} | {way} | {y['seconds']:.2f} | {y['cpu_seconds']:.2f} "
+        f"| {y['peak_mb']}"
+        for file, x in measured["checkpoints"]["files"].items()
+        for way, y in x["ways"].items()
+    ]
+    table = rows("file | GB | way | seconds | of CPU | peak memory, MB", lines)
+    return f"{table}\nLoad while this was measured: {measured['checkpoints']['load'][0]}.\n"
+
+
 def readme_table(measured: dict) -> str:
     lines = []
     for name, step in measured["steps"].items():
@@ -159,6 +172,7 @@ def page(measured: dict) -> str:
         "steps": steps_table(measured),
         "parts": parts_table(measured),
         "sentinel": sentinel_table(measured),
+        "checkpoints": checkpoints_table(measured),
         "scan": measured.get("scan", "not measured in this run"),
         "long_run": measured.get("long_run", "not measured in this run"),
     } | once(measured.get("costs", {}))

@@ -35,7 +35,7 @@ std::string identity_of(const StoredTensor& tensor) {
   const auto add = [&key](auto number) {
     key.append(reinterpret_cast<const char*>(&number), sizeof number);
   };
-  add(tensor.storage.get());
+  add(reinterpret_cast<std::uintptr_t>(tensor.storage.get()));
   add(tensor.offset);
   add(tensor.type.big_endian);
   for (const std::int64_t size : tensor.sizes) add(size);

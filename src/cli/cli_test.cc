@@ -116,6 +116,15 @@ TEST_F(CommandLine, StatsCounts) {
   EXPECT_EQ(call({"stats"}).status, 2);
 }
 
+TEST_F(CommandLine, ScanSaysWhatItCannotRead) {
+  EXPECT_EQ(call({"scan"}).status, 2);
+  const Outcome missing = call({"scan", "missing.pt", "train.py"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_TRUE(missing.err.starts_with("nanscope: missing.pt: there is no such file.\n"))
+      << missing.err;
+}
+
 TEST_F(CommandLine, Explain) {
   const Outcome list = call({"explain"});
   EXPECT_EQ(list.status, 0);

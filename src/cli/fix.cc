@@ -35,8 +35,9 @@ Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
       add("--max-time", max_time, "begin no repeat after so many seconds (default 900)", "S");
   CLI::Option* fixes =
       add("--max-fixes", max_fixes, "faults to fix one after the other (default 6)", "N");
-  app.add_flag("--yes", request.yes,
-               "ask nothing: run the command of a capture, repeat it where files are not protected");
+  app.add_flag(
+      "--yes", request.yes,
+      "ask nothing: run the command of a capture, repeat it where files are not protected");
   app.add_flag("--apply", request.apply, "write the verified patch into the source");
   CLI::Option* earlier = add("--from", from, "begin with the finding of this capture", "CAPTURE");
   CLI::Option* wanted =

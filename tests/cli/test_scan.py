@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import re
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 
-from watched import NANSCOPE
+from watched import NANSCOPE, ROOT
 
 NAN, INF = float("nan"), float("inf")
 FLOATS = [
@@ -289,6 +291,26 @@ def test_a_name_cannot_write_to_the_terminal(tmp_path: Path) -> None:
     done = scan(tmp_path / "odd.pt")
     assert "\x1b" not in done.stdout
     assert scanned(tmp_path / "odd.pt")["tensors"][0]["name"] == "\x1b[2Jgone\n"
+
+
+def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "scan.md").read_text()
+    program = ROOT / "examples" / "checkpoint_gone_bad.py"
+    subprocess.run([sys.executable, program], cwd=tmp_path, check=True)
+    shown = re.findall(
+        r"```text\n\$ nanscope (scan [^\n]*)\n(?:\.\.\.\n)?(.*?)```", page, re.DOTALL
+    )
+    assert len(shown) == 2
+    for command, text in shown:
+        words = [NANSCOPE, *command.split()]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 3
+        assert without_numbers(text) in without_numbers(done.stdout)
+
+
+def without_numbers(text: str) -> str:
+    """Another processor may round otherwise; columns are then wider or narrower."""
+    return " ".join(re.sub(r"-?\d[\d,.]*(e[+-]\d+)?( [kMG]?B\b)?", "#", text).split())
 
 
 # ---------------------------------------------------------------- beside another checkpoint
