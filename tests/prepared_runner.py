@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy  # noqa: F401
-import torch  # noqa: F401
+import torch._dynamo  # noqa: F401  # an optimizer's first call imports it
 
 
 def run_in_child(folder: Path, options: list[str]) -> None:
