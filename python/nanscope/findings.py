@@ -23,6 +23,7 @@ class Site(JsonObject):
     code: str
     function: str
     remark: str = ""
+    source: list[str] = field(default_factory=list)  # its lines, as they stood when it ran
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class HarmDone(JsonObject):
     step: int
     name: str | None
     text: str = ""
+    sentence: str = ""  # for a reader
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,22 @@ class Statistics:
 
 
 @dataclass(frozen=True)
+class Feeding(JsonObject):
+    """The numbers of what feeds the failing element: a row of a softmax."""
+
+    numel: int
+    min: float | None
+    max: float | None
+    mean: float | None
+    zeros: int
+    negatives: int
+    subnormals: int
+    nan: int
+    pos_inf: int
+    neg_inf: int
+
+
+@dataclass(frozen=True)
 class TensorFacts(Statistics, JsonObject):
     """An input or output of the operation."""
 
@@ -105,6 +123,7 @@ class TensorFacts(Statistics, JsonObject):
     remark: str = ""
     argument: str = ""  # its name in the op's schema: self, other
     parameter: bool = False  # a trained weight, or a view of one
+    feeding: Feeding | None = None
 
 
 @dataclass(frozen=True)
@@ -196,6 +215,17 @@ class Verification(JsonObject):
 
 
 @dataclass(frozen=True)
+class Forewarning(JsonObject):
+    """What a warning is about, where nothing has happened yet."""
+
+    name: str
+    dtype: str
+    value: float
+    limit: float
+    steps: int
+
+
+@dataclass(frozen=True)
 class Finding(JsonObject):
     """What was found: an error, a warning or a note."""
 
@@ -216,6 +246,9 @@ class Finding(JsonObject):
     history: list[TrainingStep] = field(default_factory=list)
     magnitudes: list[Magnitude] = field(default_factory=list)
     fate: str | None = None
+    headline: str = ""  # for a reader: train.py:41:18: aten::log made -inf
+    inputs_left_out: int = 0
+    forewarning: Forewarning | None = None
 
 
 @dataclass(frozen=True)

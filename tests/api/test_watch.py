@@ -62,13 +62,14 @@ def test_the_typed_finding_has_every_field_of_the_json() -> None:
 
 
 def with_empty_remarks(data, again):
-    """A remark that says nothing, and a name that is not there, are left out of the JSON."""
+    """A remark that says nothing, and what is not there, are left out of the JSON."""
     if isinstance(data, list):
         return [with_empty_remarks(one, other) for one, other in zip(data, again, strict=True)]
     if not isinstance(data, dict):
         return data
     said = {key: with_empty_remarks(value, again[key]) for key, value in data.items()}
-    empty = {"remark": "", "argument": "", "parameter": False}
+    empty = {"remark": "", "argument": "", "parameter": False, "feeding": None, "source": []}
+    empty |= {"inputs_left_out": 0, "forewarning": None}
     return {key: value for key, value in empty.items() if key in again} | said
 
 

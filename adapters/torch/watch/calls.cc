@@ -240,6 +240,13 @@ void forget_ceiling(const c10::TensorImpl& impl) {
     watcher.storages().mark_made(storage, at::kFloat, {});
 }
 
+// The bits of integers, viewed as floats, are data: they are looked at where they are read.
+bool takes_integers(const Call& call) {
+  if (call.arguments == nullptr) return false;
+  const at::Tensor& viewed = by_reference<at::Tensor>(call.arguments[0]);
+  return viewed.defined() && holds_integers(*viewed.unsafeGetTensorImpl());
+}
+
 void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& output, int number,
                     ThreadWatch& thread, Look& look) {
   Watcher& watcher = Watcher::get();
@@ -263,7 +270,7 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     return;
   }
   if (wrapper.rule == ScanRule::kReinterprets) {
-    look.bad |= !is_finite(impl);
+    if (!takes_integers(call)) look.bad |= !is_finite(impl);
     return;
   }
   if (wrapper.rule == ScanRule::kBorrows) {
