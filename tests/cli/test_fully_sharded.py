@@ -77,20 +77,25 @@ def check(reports: list[dict], fault: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_nan_in_a_sharded_backward(tmp_path: Path) -> None:
+    check(run(tmp_path, 2, "backward", "exact"), "backward")
+
+
+@pytest.mark.release
 @pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_nan_in_a_sharded_model(tmp_path: Path, ranks: int, fault: str) -> None:
     check(run(tmp_path, ranks, fault, "exact"), fault)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_healthy_sharded_model(tmp_path: Path, ranks: int) -> None:
     for report in run(tmp_path, ranks, "none", "exact"):
         assert (report["verdict"], report["coverage"]["not_watched"]) == ("clean", [])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("fault", ["backward", "shard"])
 def test_the_sentinel_of_a_sharded_model(tmp_path: Path, fault: str) -> None:
     """Ranks that are alive cannot be run again: that it is bad is said, the operation is not."""
@@ -98,7 +103,7 @@ def test_the_sentinel_of_a_sharded_model(tmp_path: Path, fault: str) -> None:
         assert report["verdict"] != "clean"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_sentinel_of_a_healthy_sharded_model(tmp_path: Path) -> None:
     for report in run(tmp_path, 2, "none", "sentinel"):
         assert report["verdict"] == "clean"

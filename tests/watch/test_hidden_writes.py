@@ -15,7 +15,7 @@ from watched import ENVIRONMENT
 PARTS = 2
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_argument_before_and_after(part: int) -> None:
     script = Path(__file__).with_name("hidden_writes_part.py")

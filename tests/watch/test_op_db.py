@@ -49,7 +49,7 @@ def test_every_sample_gives_the_same_bits(part: int, dtype: str) -> None:
 
 # One op of twelve.
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["negated"])
 def test_some_ops_whose_operands_lie_oddly(form: str) -> None:
     report = compare(5, 12, "float32", form)
     assert report["samples"] > 50 and report["proofs"] > 50

@@ -52,7 +52,7 @@ def complaints(program: Path, got: dict) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("mode", ["exact", pytest.param("sentinel", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["exact", pytest.param("sentinel", marks=pytest.mark.release)])
 @pytest.mark.parametrize("way", ["subclasses", "writes"])
 def test_nothing_walks_around_the_watch(way: str, mode: str) -> None:
     chosen = programs(way, mode)
