@@ -1,9 +1,9 @@
-# Samples read from files into memory that healthy tensors had before: still the data's fault
+# Samples that the run itself spoiled, saved and read back into memory that healthy tensors had
 # expect: error
-# phase: data
-# op: aten::addmm
-# line: 31
-# cause: bad_input_data
+# phase: forward
+# op: aten::lift_fresh
+# line: 22
+# cause: nan_constant
 import io
 
 import torch
