@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-build build demo unit test test-slow test-release bench bench-long lint sanitize \
-	sanitize-threads fuzz fuzz-programs clean
+	sanitize-threads sanitize-adapter fuzz fuzz-programs wheels test-matrix check-versions clean
 
 python := .venv/bin/python
 PYTEST_ARGS ?=
@@ -16,7 +16,7 @@ SECONDS := 3600
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## system packages, .venv with torch 2.13 and the pinned Python packages
+setup: ## system packages, .venv with torch 2.13 (TORCH=2.15.0: another) and the pinned Python packages
 	@scripts/setup.sh dev
 
 setup-build:
@@ -44,6 +44,7 @@ test-slow: setup build ## the tests that take minutes: every op, whole builds, o
 
 test-release: setup build ## before a release: every program in mode sentinel, fuzzing for minutes, ...
 	$(python) -m pytest -n 2 --dist worksteal -m release $(PYTEST_ARGS)
+	@scripts/sanitize_adapter.sh
 	@scripts/fuzz.sh 300
 
 bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
@@ -75,11 +76,23 @@ sanitize-threads: setup-build ## the judge and the ledger, driven by threads, un
 	@flock build/.thread-sanitize.lock cmake --build --preset thread-sanitize
 	build/thread-sanitize/nanscope_thread_tests --gtest_brief=1
 
+sanitize-adapter: setup build ## the Python modules under TSan while six threads train; minutes of building
+	@scripts/sanitize_adapter.sh
+
 fuzz-programs: setup build ## random programs, plain and watched, for SECONDS (3600)
 	$(python) tests/watch/program_fuzzer.py --seconds $(SECONDS)
 
 fuzz: setup-build ## every fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+wheels: build ## dist/: one wheel per Python found, adapters for every torch; fetches 7 GB of wheels
+	@python3 scripts/versions/wheels.py
+
+test-matrix: build ## other torches and Pythons, one cell after another (CELL=2.15-3.12); by hand
+	@python3 scripts/versions/matrix.py
+
+check-versions: ## our tables of ops against the ops of every torch (TORCHES="2.13 2.15")
+	@python3 scripts/versions/check_versions.py
 
 clean: ## remove build/; .venv stays
 	rm -rf build

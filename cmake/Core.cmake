@@ -1,4 +1,29 @@
 # libnanscope_core.so and the plain programs over it.
+
+# The files of a room are compiled as one: what they include is read once, which is most of the time. A file
+# with options of its own stays alone. NANSCOPE_UNITY=OFF compiles each alone, as lint does.
+function(compile_rooms_as_one target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(room "${source}" DIRECTORY)
+    get_filename_component(room "${room}" NAME)
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NANSCOPE_UNITY} UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# g++ 12 takes some additions of std::string for overlapping copies (its bug 105651).
+set(warnings -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+
+# It knows neither torch nor Python: `make wheels` and the matrix build it once for all of them.
+set(NANSCOPE_CORE "" CACHE FILEPATH "A libnanscope_core.so of this very source; empty: build it")
+if(NANSCOPE_CORE)
+  add_library(nanscope_core SHARED IMPORTED)
+  set_target_properties(nanscope_core PROPERTIES IMPORTED_LOCATION "${NANSCOPE_CORE}"
+    INTERFACE_INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src")
+  return()
+endif()
+
 find_debian_package(fmt libfmt-dev)
 find_debian_package(CLI11 libcli11-dev)
 find_debian_package(nlohmann_json nlohmann-json3-dev)
@@ -50,21 +75,6 @@ function(set_kernel_options)
   endforeach()
 endfunction()
 set_kernel_options(${core_sources})
-
-# The files of a room are compiled as one: what they include is read once, which is most of the time. A file
-# with options of its own stays alone. NANSCOPE_UNITY=OFF compiles each alone, as lint does.
-function(compile_rooms_as_one target)
-  get_target_property(sources ${target} SOURCES)
-  foreach(source IN LISTS sources)
-    get_filename_component(room "${source}" DIRECTORY)
-    get_filename_component(room "${room}" NAME)
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}")
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NANSCOPE_UNITY} UNITY_BUILD_MODE GROUP)
-endfunction()
-
-# g++ 12 takes some additions of std::string for overlapping copies (its bug 105651).
-set(warnings -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
 # `nanscope explain` prints the pages of docs/causes; they are part of the library.
 file(GLOB cause_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/causes/*.md")

@@ -1,40 +1,56 @@
-# Torch of the interpreter that nanscope is built for, as target nanscope_torch.
+# The torches that adapters are built for: those of NANSCOPE_TORCH_DIR, else that of the interpreter.
 #
 # It is looked up, never fetched: as a build requirement pip would pull another torch into its
 # isolated environment. `-I` makes the interpreter ignore what pip puts around it for isolation,
 # so that it sees its own site-packages. Torch is not imported: that takes a second and may fail.
-set(NANSCOPE_TORCH_DIR "$ENV{NANSCOPE_TORCH_DIR}" CACHE PATH
-  "Folder of the torch package; empty: that of the Python interpreter")
-# The version is written down once, where the running package checks it too.
+# Of a torch only include/, version.py and three libraries are needed; `make wheels` unpacks no more.
+set(NANSCOPE_TORCH_DIR "$ENV{NANSCOPE_TORCH_DIR}" CACHE STRING
+  "Folders of torch packages, one per minor; empty: that of the Python interpreter")
+# The versions are written down once, where the running package checks them too.
 set(support "${PROJECT_SOURCE_DIR}/python/nanscope/support.py")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${support}")
-file(STRINGS "${support}" wanted REGEX "^TORCH = ")
-string(REGEX REPLACE ".*\"(.*)\".*" "\\1" wanted "${wanted}")
-set(torch_needed "nanscope needs torch ${wanted} in the environment it is installed into")
 
-set(torch_dir "${NANSCOPE_TORCH_DIR}")
-if(NOT torch_dir)
+# supported(NAME result): the versions in the line `NAME = (...)` of support.py.
+function(supported name result)
+  file(STRINGS "${support}" line REGEX "^${name} = ")
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" versions "${line}")
+  set(${result} "${versions}" PARENT_SCOPE)
+endfunction()
+
+# torch_version_of(folder version minor)
+function(torch_version_of folder version minor)
+  file(STRINGS "${folder}/version.py" found REGEX "^__version__ *= *")
+  string(REGEX REPLACE "^[^'\"]*['\"]([^'\"]*)['\"].*$" "\\1" found "${found}")
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" found_minor "${found}")
+  set(${version} "${found}" PARENT_SCOPE)
+  set(${minor} "${found_minor}" PARENT_SCOPE)
+endfunction()
+
+supported(TORCH torch_minors)
+list(GET torch_minors 0 oldest)
+list(GET torch_minors -1 newest)
+set(torch_needed "nanscope needs torch ${oldest} to ${newest} in the environment it is installed into")
+
+set(torch_dirs "${NANSCOPE_TORCH_DIR}")
+if(NOT torch_dirs)
   execute_process(
     COMMAND "${Python_EXECUTABLE}" -I -c [[
 import importlib.util
 spec = importlib.util.find_spec("torch")
 print(spec.submodule_search_locations[0] if spec else "")]]
-    OUTPUT_VARIABLE torch_dir OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    OUTPUT_VARIABLE torch_dirs OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 endif()
-if(NOT EXISTS "${torch_dir}/version.py")
-  refuse("${torch_needed}: pip install torch==${wanted}.0")
+if(NOT torch_dirs)
+  refuse("${torch_needed}: pip install torch==${newest}.0")
 endif()
-file(STRINGS "${torch_dir}/version.py" torch_version REGEX "^__version__ *= *")
-string(REGEX REPLACE "^[^'\"]*['\"]([^'\"]*)['\"].*$" "\\1" torch_version "${torch_version}")
-string(REGEX MATCH "^[0-9]+\\.[0-9]+" torch_minor "${torch_version}")
-if(NOT torch_minor STREQUAL wanted)
-  refuse("${torch_needed}, this is torch ${torch_version}: pip install torch==${wanted}.0")
-endif()
-message(STATUS "Torch ${torch_version} in ${torch_dir}")
-
-# No search path to torch at run time: `import torch` comes first and has loaded these libraries.
-add_library(nanscope_torch INTERFACE)
-target_include_directories(nanscope_torch SYSTEM INTERFACE
-  "${torch_dir}/include" "${torch_dir}/include/torch/csrc/api/include")
-target_link_libraries(nanscope_torch INTERFACE
-  "${torch_dir}/lib/libc10.so" "${torch_dir}/lib/libtorch_cpu.so" "${torch_dir}/lib/libtorch_python.so")
+foreach(torch_dir IN LISTS torch_dirs)
+  if(NOT EXISTS "${torch_dir}/version.py")
+    refuse("${torch_needed}: pip install torch==${newest}.0")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${torch_dir}/version.py")
+  torch_version_of("${torch_dir}" torch_version torch_minor)
+  if(NOT torch_minor IN_LIST torch_minors)
+    refuse("${torch_needed}, this is torch ${torch_version}: pip install torch==${newest}.0")
+  endif()
+  message(STATUS "Torch ${torch_version} in ${torch_dir}")
+endforeach()

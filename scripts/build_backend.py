@@ -1,4 +1,5 @@
-"""What `pip install .` calls: scikit-build-core, with its progress shown.
+"""What `pip install .` calls: scikit-build-core, with its progress shown. A source archive gets the
+report page, built.
 
 Pip keeps what a build says to itself, unless it fails or with -v: compiling looks like a hang. So
 ninja's count is written straight to the terminal, in the line below pip's own, where there is a
@@ -8,8 +9,12 @@ terminal and pip runs in its foreground. Elsewhere nothing is different.
 import contextlib
 import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 from scikit_build_core import build as skbuild
 from scikit_build_core.build import *  # noqa: F403  the hooks that need no progress
@@ -20,6 +25,38 @@ STEP = re.compile(rb"^\[(\d+)/(\d+)\] ")
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with progress():
         return skbuild.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    with page_in_the_source():
+        return skbuild.build_sdist(sdist_directory, config_settings)
+
+
+@contextlib.contextmanager
+def page_in_the_source():
+    """The report page, built, stands in web/ meanwhile: who installs the archive needs no node."""
+    page = Path("web/report.html").resolve()
+    if page.exists():  # an archive is made of an archive
+        yield
+        return
+    tools = [shutil.which(tool) for tool in ("cmake", "node", "npm")]
+    try:
+        if all(tools):
+            build_page(page, *tools)
+        else:
+            print("Without the report page: cmake, node and npm make it.", file=sys.stderr)
+        yield
+    finally:
+        page.unlink(missing_ok=True)
+
+
+def build_page(page: Path, cmake: str, node: str, npm: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"SOURCE": page.parent, "BUILD": folder, "OUT": page, "NODE": node, "NPM": npm}
+        words = [f"-D{name}={value}" for name, value in settings.items()]
+        subprocess.run([cmake, *words, "-P", "cmake/build_page.cmake"], check=True)
+    if page.stat().st_size == 0:  # npm could not fetch
+        page.unlink()
 
 
 @contextlib.contextmanager

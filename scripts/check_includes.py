@@ -28,16 +28,20 @@ ROOMS = [
 # be known to all; the door (__main__) knows all.
 PYTHON_ROOMS = [
     {"telling"},
+    {"outside"},
     {"moments", "run", "sentinel"},
     {"api"},
     {"numpy"},
     {"fix"},
+    {"integrations"},
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 TORCH = re.compile(r"^(ATen|c10|torch|caffe2)/")
 PYTHON = re.compile(r"^(Python\.h|pybind11/|nanobind/|cpython/|internal/pycore_|frameobject\.h)")
 PYTHON_INTERNALS = re.compile(r"^(internal/pycore_|cpython/)|pycore_")
+
+TORCH_SEAM = "adapters/seams/torch_api.h"
 
 Needs = dict[str, dict[str, str]]  # what each unit or module needs, and where it says so
 
@@ -46,10 +50,10 @@ def complaint(path: Path, header: str) -> str | None:
     """Says why the file at this path (from the project's root) may not include this header."""
     top = path.parts[0]
     if PYTHON_INTERNALS.search(header):
-        if path.as_posix() != "adapters/torch/program/frames.cc":
-            return "only adapters/torch/program/frames.cc knows CPython's internals"
+        if path.as_posix() != "adapters/seams/python_frame.h":
+            return "only adapters/seams/python_frame.h knows CPython's internals"
     if TORCH.match(header):
-        if path.parts[:2] != ("adapters", "torch"):
+        if path.parts[:2] != ("adapters", "torch") and path.as_posix() != TORCH_SEAM:
             return "only adapters/torch knows torch"
     if PYTHON.match(header):
         if top != "adapters":

@@ -6,7 +6,7 @@
 # checked. A stamp is left only when all is done, as in setup.sh.
 set -eu
 cd "$(dirname "$0")/.."
-torch=2.13.0
+torch=${TORCH:-2.13.0}
 requirements=scripts/requirements-packages.txt
 python=.venv/bin/python
 folder=.venv/packages

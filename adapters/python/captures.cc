@@ -87,6 +87,16 @@ void set_ended(Capture& capture, const std::string& word) {
   capture.program.ended = *ended;
 }
 
+// The errors of another capture, which were undone.
+void take_undone(Capture& capture, const Capture& other, const std::string& how) {
+  for (Finding finding : other.findings) {
+    if (finding.level != Level::kError) continue;
+    finding.level = Level::kNote;
+    finding.undone = how;
+    capture.findings.push_back(std::move(finding));
+  }
+}
+
 Capture unwatched(const std::vector<Native>& argv, const std::string& python,
                   const std::string& torch, const Native& host, std::int64_t pid, int exit_status,
                   const std::string& ended,
@@ -142,6 +152,8 @@ void add_class(nb::module_& module) {
             return add_program(path.bytes, self.program).ok();
           },
           nb::arg("path"), "Adds how the program ended to a file; False if it could not.")
+      .def("take_undone", &take_undone, nb::arg("other"), nb::arg("how"),
+           "Adds the errors of another capture as notes: the program has undone them.")
       .def("propose", &propose, nb::arg("fix"), nb::arg("path"),
            nb::sig("def propose(self, fix: dict[str, object], path: str) -> bool"),
            "A patch for the first error, here and in the file; False, and nothing is done, if it "

@@ -60,6 +60,8 @@ void add_requests(nb::module_& module) {
       .def_ro("pdb", &RunRequest::pdb)
       .def_ro("steps", &RunRequest::steps)
       .def_ro("sentinel", &RunRequest::sentinel)
+      .def_ro("mode_given", &RunRequest::mode_given)
+      .def_prop_ro("allow", [](const RunRequest& self) { return native(self.allow); })
       .def_ro("snapshot_every_s", &RunRequest::snapshot_every_s)
       .def_prop_ro("layer", [](const RunRequest& self) { return Native{self.layer}; })
       .def_prop_ro("file", [](const RunRequest& self) { return Native{self.file}; })
@@ -75,6 +77,7 @@ void add_requests(nb::module_& module) {
       .def_ro("max_time", &FixRequest::max_time)
       .def_ro("max_fixes", &FixRequest::max_fixes)
       .def_ro("yes", &FixRequest::yes)
+      .def_ro("in_packages", &FixRequest::in_packages)
       .def_ro("apply", &FixRequest::apply);
 }
 
@@ -99,6 +102,7 @@ void add_command_line(nb::module_& module) {
       .def_ro("run", &Outcome::run)
       .def_ro("fix", &Outcome::fix)
       .def_ro("doctor", &Outcome::doctor)
+      .def_ro("self_test", &Outcome::self_test)
       .def_ro("quiet", &Outcome::quiet)
       .def_ro("verbose", &Outcome::verbose)
       .def_ro("color", &Outcome::color);

@@ -1,8 +1,7 @@
 // A finding that Python put together from what NumPy reports: diagnosed and shown like any other.
 
 #include "adapters/python/module.h"
-#include "adapters/python/native.h"
-#include "adapters/python/read_site.h"
+#include "adapters/python/read_finding.h"
 #include "diagnose/cause.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -10,70 +9,12 @@
 namespace nb = nanobind;
 
 namespace nanscope::python {
-namespace {
-
-OriginKind kind_from(const std::string& word) {
-  if (word == "imported") return OriginKind::kImported;
-  return word == "uninitialised" ? OriginKind::kUninitialised : OriginKind::kBirth;
-}
-
-Value value_from(nb::handle number) {
-  if (PyComplex_Check(number.ptr()) != 0) {
-    return {PyComplex_RealAsDouble(number.ptr()), PyComplex_ImagAsDouble(number.ptr()), true};
-  }
-  return {nb::cast<double>(number), 0, false};
-}
-
-TensorFacts facts_from(nb::handle object) {
-  TensorFacts facts;
-  facts.name = field<std::string>(object, "name");
-  facts.argument = field<std::string>(object, "argument");
-  facts.dtype = field<std::string>(object, "dtype");
-  facts.shape = field<std::vector<std::int64_t>>(object, "shape");
-  facts.statistics = field<Statistics>(object, "statistics");
-  facts.remark = field<std::string>(object, "remark");
-  for (nb::handle number : nb::object(object["at_index"]))
-    facts.at_index.push_back(value_from(number));
-  return facts;
-}
-
-Finding finding_from(nb::handle object) {
-  Finding finding;
-  Origin& origin = finding.origin;
-  origin.kind = kind_from(field<std::string>(object, "kind"));
-  origin.phase = Phase::kData;
-  origin.op = field<std::string>(object, "op");
-  origin.site = read_site(object["site"]);
-  origin.stack = read_stack(nb::object(object["stack"]));
-  origin.indices = field<std::vector<Index>>(object, "indices");
-  origin.value = value_from(nb::object(object["value"]));
-  origin.per_element = !origin.indices.empty();
-  for (nb::handle input : nb::object(object["inputs"])) finding.inputs.push_back(facts_from(input));
-  for (nb::handle output : nb::object(object["outputs"])) {
-    finding.outputs.push_back(facts_from(output));
-    const Statistics& s = finding.outputs.back().statistics;
-    origin.nan = s.nan;
-    origin.pos_inf = s.pos_inf;
-    origin.neg_inf = s.neg_inf;
-    origin.numel = s.numel;
-  }
-  const std::string flag = field<std::string>(object, "flag");
-  if (!flag.empty()) finding.scalars.push_back({"flag", flag});
-  for (nb::handle link : nb::object(object["read_by"])) {
-    finding.chain.push_back({origin.op, origin.site, Phase::kData, Role::kBirth});
-    finding.chain.push_back(
-        {field<std::string>(link, "op"), read_site(link["site"]), Phase::kData, Role::kCarrier});
-  }
-  return finding;
-}
-
-}  // namespace
 
 void add_findings(nb::module_& module) {
   module.def(
       "tell",
       [](nb::handle object, bool color) {
-        const Finding finding = finding_from(object);
+        const Finding finding = read_finding(object);
         return nb::make_tuple(json_finding(finding), text_of(finding, TextOptions{.color = color}));
       },
       nb::arg("finding"), nb::arg("color") = false,

@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   nanscope::python::add_command_line(module);
   nanscope::python::add_connections(module);
   nanscope::python::add_findings(module);
+  nanscope::python::add_numpy_log(module);
   nanscope::python::add_running(module);
   nanscope::python::add_snapshot(module);
 }

@@ -28,6 +28,8 @@ inline Site read_site(nanobind::handle object) {
   site.function = field<std::string>(object, "function");
   site.source = field<std::vector<std::string>>(object, "source");
   site.remark = field<std::string>(object, "remark");
+  site.before = field<std::vector<std::string>>(object, "before");
+  site.after = field<std::vector<std::string>>(object, "after");
   return site;
 }
 

@@ -1,14 +1,15 @@
 // What running a program needs of C: to be out of its sight.
 
-#include <Python.h>
 #include <nanobind/stl/string.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include <cstring>
+#include <utility>
 
 #include "adapters/python/last_words.h"
 #include "adapters/python/module.h"
+#include "adapters/seams/python_frame.h"
 
 namespace nb = nanobind;
 
@@ -24,11 +25,10 @@ nb::object called(nb::handle function, nb::handle args, nb::handle kwargs) {
 // Calls the function as if nothing had been called before: `traceback.print_stack`, a warning's
 // stacklevel and `sys._getframe` end at its own frame, as they do at a program's first.
 nb::object call_hidden(nb::handle function, const nb::args& args) {
-  _PyCFrame* frames = PyThreadState_Get()->cframe;
-  _PyInterpreterFrame* below = frames->current_frame;
-  frames->current_frame = nullptr;
+  PythonFrame*& innermost = innermost_slot(PyThreadState_Get());
+  PythonFrame* below = std::exchange(innermost, nullptr);
   PyObject* result = PyObject_CallObject(function.ptr(), args.ptr());
-  frames->current_frame = below;
+  innermost = below;
   if (result == nullptr) throw nb::python_error();
   return nb::steal(result);
 }

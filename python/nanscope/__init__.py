@@ -4,6 +4,7 @@ from nanscope.errors import CheckFailed, ChildStop, NonFiniteError, Stop, Unread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nanscope.api.allow import allow as allow
     from nanscope.api.batches import BatchSearch as BatchSearch
     from nanscope.api.batches import find_first_bad_batch as find_first_bad_batch
     from nanscope.api.check import check as check
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _HOME = {
     "watch": "api.watch",
     "WatchBlock": "api.watch",
+    "allow": "api.allow",
     "check": "api.check",
     "check_gradients": "api.parameters",
     "check_optimizer": "api.parameters",
@@ -55,6 +57,8 @@ _HOME = {
     "Stats": "api.statistics",
 }
 
+_FOR_TOOLS = {"load_ipython_extension": "integrations.jupyter"}  # `%load_ext nanscope` asks for it
+
 __all__ = ["CheckFailed", "ChildStop", "NonFiniteError", "Stop", "Unreadable", *_HOME]
 
 
@@ -63,9 +67,10 @@ def __getattr__(name: str) -> object:
 
     if name == "__version__":
         return import_module("nanscope._core").__version__
-    if name not in _HOME:
+    home = _HOME.get(name) or _FOR_TOOLS.get(name)
+    if home is None:
         raise AttributeError(f"module 'nanscope' has no attribute {name!r}")
-    value = getattr(import_module(f"nanscope.{_HOME[name]}"), name)
+    value = getattr(import_module(f"nanscope.{home}"), name)
     globals()[name] = value
     return value
 

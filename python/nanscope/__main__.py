@@ -36,7 +36,12 @@ def main() -> int:
     if outcome.doctor:
         from nanscope.run import doctor
 
-        return doctor.carry_out()
+        status = doctor.carry_out()
+        if outcome.self_test and status == 0:
+            from nanscope.api import self_test
+
+            status = self_test.carry_out()
+        return status
     return show(outcome)
 
 

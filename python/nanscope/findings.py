@@ -24,6 +24,8 @@ class Site(JsonObject):
     function: str
     remark: str = ""
     source: list[str] = field(default_factory=list)  # its lines, as they stood when it ran
+    before: list[str] = field(default_factory=list)  # of an origin: the lines above
+    after: list[str] = field(default_factory=list)  # and those below
 
 
 @dataclass(frozen=True)
@@ -115,15 +117,37 @@ class Feeding(JsonObject):
 
 
 @dataclass(frozen=True)
+class Exponents(JsonObject):
+    """A histogram over powers of two; zeros, subnormals, Inf and NaN stand in no bin."""
+
+    first: int  # the first bin begins at 2**first
+    width: int  # powers of two in one bin
+    bins: list[int]
+    looked_at: int  # elements; of a large tensor a part
+
+
+@dataclass(frozen=True)
+class BadMap(JsonObject):
+    """Where the non-finite elements lie in the last two dimensions."""
+
+    rows: int
+    columns: int
+    cells: list[int]  # how many in each, row by row
+
+
+@dataclass(frozen=True)
 class TensorFacts(Statistics, JsonObject):
     """An input or output of the operation."""
 
     shape: list[int]
     at_index: list[Number] = field(default_factory=list)
+    healthy: list[Number] = field(default_factory=list)  # others, from small to large: up to 32
     remark: str = ""
     argument: str = ""  # its name in the op's schema: self, other
     parameter: bool = False  # a trained weight, or a view of one
     feeding: Feeding | None = None
+    exponents: Exponents | None = None
+    bad_map: BadMap | None = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +209,14 @@ class OtherCause(JsonObject):
 
 
 @dataclass(frozen=True)
+class TriedExperiment(JsonObject):
+    """What was tried at the hit, and what the failing element was then."""
+
+    what: str
+    result: str
+
+
+@dataclass(frozen=True)
 class Cause(JsonObject):
     id: str
     certainty: str
@@ -192,6 +224,8 @@ class Cause(JsonObject):
     evidence: list[str]
     others: list[OtherCause] = field(default_factory=list)
     to_blame: str = ""
+    title: str = ""
+    experiments: list[TriedExperiment] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -226,6 +260,19 @@ class Forewarning(JsonObject):
 
 
 @dataclass(frozen=True)
+class ModuleFacts(JsonObject):
+    """A module of the model, with the largest absolute value of each kind."""
+
+    path: str
+    type: str
+    activation: float | None = None  # of what its ops kept for the backward
+    activation_dtype: str = ""
+    weight: float | None = None  # of the parameters it owns itself
+    gradient: float | None = None
+    weight_dtype: str = ""
+
+
+@dataclass(frozen=True)
 class Finding(JsonObject):
     """What was found: an error, a warning or a note."""
 
@@ -249,6 +296,11 @@ class Finding(JsonObject):
     headline: str = ""  # for a reader: train.py:41:18: aten::log made -inf
     inputs_left_out: int = 0
     forewarning: Forewarning | None = None
+    undone: str | None = None  # how; it would be an error
+    allowed: str | None = None  # why; it would be more than a note
+    cleaned: list[Link] = field(default_factory=list)  # ops that made a part of it finite again
+    modules: list[ModuleFacts] = field(default_factory=list)
+    modules_left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -263,6 +315,8 @@ class Program(JsonObject):
     host: str
     exit_status: int | None
     ended: str | None
+    devices: list[str] = field(default_factory=list)
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -278,6 +332,7 @@ class Coverage(JsonObject):
     bytes_scanned: int
     steps: int
     not_watched: list[NotWatched]
+    allowed: list[NotWatched] = field(default_factory=list)  # count 0: it was never needed
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/harmless_json.h"
 #include "capture/cbor_check.h"
 #include "capture/encode.h"
 #include "capture/fields.h"
+#include "capture/pictures.h"
 #include "capture/utf8.h"
 #include "records/words.h"
 
@@ -93,6 +95,7 @@ class Decoder {
       path_.resize(length);
     };
     fields(visit, record);
+    if (const char* const problem = fault_ ? nullptr : problem_of(record)) blame(problem);
   }
 
   void blame(const char* what, ErrorCode code = ErrorCode::kDamaged) {
@@ -146,6 +149,9 @@ Result<Program> decode_program(std::string_view payload) { return decode<Program
 Result<Coverage> decode_coverage(std::string_view payload) { return decode<Coverage>(payload); }
 Result<Fix> decode_fix(std::string_view payload) { return decode<Fix>(payload); }
 Result<Repair> decode_repair(std::string_view payload) { return decode<Repair>(payload); }
+Result<Withdrawal> decode_withdrawal(std::string_view payload) {
+  return decode<Withdrawal>(payload);
+}
 
 Result<Finding> decode_finding(std::string_view payload) {
   Result<Finding> finding = decode<Finding>(payload);
@@ -158,7 +164,7 @@ Result<std::string> readable(std::string_view payload) {
   Result<Json> json = parse(payload);
   if (!json) return json.error();
   spell_out(json.value());
-  return json.value().dump(-1, ' ', false, Json::error_handler_t::replace);
+  return harmless_json(json.value().dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace nanscope

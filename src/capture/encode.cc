@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "capture/fields.h"
 #include "capture/format.h"
+#include "capture/pictures.h"
 #include "capture/secrets.h"
 #include "capture/utf8.h"
 #include "records/words.h"
@@ -45,9 +47,11 @@ class Encoder {
   }
   template <class T>
   Json operator()(const std::vector<T>& list) const {
+    // Bins, cells and modules have bounds of their own (pictures.h).
+    const bool bounded = std::is_same_v<T, ModuleFacts> || whole_lists_;
     Json array = Json::array();
     for (const T& entry : list) {
-      if (array.size() == limits_.list) break;
+      if (!bounded && array.size() == limits_.list) break;
       array.push_back((*this)(entry));
     }
     return array;
@@ -55,13 +59,24 @@ class Encoder {
   template <class Record>
   requires std::is_class_v<Record> Json operator()(const Record& record) const {
     Json map = Json::object();
-    auto visit = [&](const char* key, const auto& field) { map[key] = (*this)(field); };
+    Encoder inner = *this;
+    inner.whole_lists_ =
+        std::is_same_v<Record, ExponentHistogram> || std::is_same_v<Record, BadMap>;
+    auto visit = [&](const char* key, const auto& field) {
+      Json value = inner(field);
+      // There may be thousands of modules: what is not known of one takes no room.
+      const bool says_nothing =
+          value.is_null() ||
+          (value.is_string() && value.template get_ref<const std::string&>().empty());
+      if (!std::is_same_v<Record, ModuleFacts> || !says_nothing) map[key] = std::move(value);
+    };
     fields(visit, record);
     return map;
   }
 
  private:
   Limits limits_;
+  bool whole_lists_ = false;
 };
 
 // Cutting the lists of a finding must show in the finding.
@@ -77,6 +92,7 @@ Finding within(Finding finding, Limits limits) {
     finding.inputs_left_out += static_cast<std::int64_t>(finding.inputs.size() - limits.list);
     finding.inputs.resize(limits.list);
   }
+  keep_pictures_within_bounds(finding);
   return finding;
 }
 
@@ -84,6 +100,7 @@ const Program& within(const Program& program, Limits) { return program; }
 const Coverage& within(const Coverage& coverage, Limits) { return coverage; }
 const Fix& within(const Fix& fix, Limits) { return fix; }
 const Repair& within(const Repair& repair, Limits) { return repair; }
+const Withdrawal& within(const Withdrawal& withdrawal, Limits) { return withdrawal; }
 
 template <class Record>
 std::string encode_within_bounds(const Record& record) {
@@ -112,5 +129,7 @@ std::string encode(const Coverage& coverage) { return encode_within_bounds(cover
 std::string encode(const Fix& fix) { return encode_within_bounds(fix); }
 
 std::string encode(const Repair& repair) { return encode_within_bounds(repair); }
+
+std::string encode(const Withdrawal& withdrawal) { return encode_within_bounds(withdrawal); }
 
 }  // namespace nanscope

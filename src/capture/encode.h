@@ -19,6 +19,7 @@ namespace nanscope {
 [[nodiscard]] std::string encode(const Coverage& coverage);
 [[nodiscard]] std::string encode(const Fix& fix);
 [[nodiscard]] std::string encode(const Repair& repair);
+[[nodiscard]] std::string encode(const Withdrawal& withdrawal);
 
 // Absent keys keep their defaults, unknown ones are ignored. The error names the
 // field, for the reader to wrap: "origin.op is not text".
@@ -27,6 +28,7 @@ namespace nanscope {
 [[nodiscard]] Result<Coverage> decode_coverage(std::string_view payload);
 [[nodiscard]] Result<Fix> decode_fix(std::string_view payload);
 [[nodiscard]] Result<Repair> decode_repair(std::string_view payload);
+[[nodiscard]] Result<Withdrawal> decode_withdrawal(std::string_view payload);
 
 // A payload as one line of strict JSON, whatever record it is.
 [[nodiscard]] Result<std::string> readable(std::string_view payload);

@@ -25,6 +25,8 @@ void fields(auto& visit, A<Site> auto& site) {
   visit("function", site.function);
   visit("source", site.source);
   visit("remark", site.remark);
+  visit("before", site.before);
+  visit("after", site.after);
 }
 
 void fields(auto& visit, A<Frame> auto& frame) {
@@ -47,6 +49,29 @@ void fields(auto& visit, A<Statistics> auto& statistics) {
   visit("mean", statistics.mean);
 }
 
+void fields(auto& visit, A<ExponentHistogram> auto& histogram) {
+  visit("first", histogram.first);
+  visit("width", histogram.width);
+  visit("bins", histogram.bins);
+  visit("looked_at", histogram.looked_at);
+}
+
+void fields(auto& visit, A<BadMap> auto& map) {
+  visit("rows", map.rows);
+  visit("columns", map.columns);
+  visit("cells", map.cells);
+}
+
+void fields(auto& visit, A<ModuleFacts> auto& module) {
+  visit("path", module.path);
+  visit("type", module.type);
+  visit("activation", module.activation);
+  visit("activation_dtype", module.activation_dtype);
+  visit("weight", module.weight);
+  visit("gradient", module.gradient);
+  visit("weight_dtype", module.weight_dtype);
+}
+
 void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("name", tensor.name);
   visit("dtype", tensor.dtype);
@@ -57,6 +82,9 @@ void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("argument", tensor.argument);
   visit("feeding", tensor.feeding);
   visit("parameter", tensor.parameter);
+  visit("healthy", tensor.healthy);
+  visit("exponents", tensor.exponents);
+  visit("bad_map", tensor.bad_map);
 }
 
 void fields(auto& visit, A<ScalarFact> auto& scalar) {
@@ -128,6 +156,8 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("discarded", origin.discarded);
   visit("was_finite", origin.was_finite);
   visit("left_before", origin.left_before);
+  visit("from_other_device", origin.from_other_device);
+  visit("not_spelled", origin.not_spelled);
 }
 
 void fields(auto& visit, A<Harm> auto& harm) {
@@ -143,6 +173,20 @@ void fields(auto& visit, A<Link> auto& link) {
   visit("site", link.site);
   visit("phase", link.phase);
   visit("role", link.role);
+}
+
+void fields(auto& visit, A<Experiment> auto& experiment) {
+  visit("kind", experiment.kind);
+  visit("argument", experiment.argument);
+  visit("given", experiment.given);
+  visit("result", experiment.result);
+  visit("code", experiment.code);
+  visit("lost_at", experiment.lost_at);
+  visit("lost_line", experiment.lost_line);
+  visit("loss", experiment.loss);
+  visit("guard", experiment.guard);
+  visit("before", experiment.before);
+  visit("exactly", experiment.exactly);
 }
 
 void fields(auto& visit, A<Finding> auto& finding) {
@@ -164,6 +208,20 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("magnitudes", finding.magnitudes);
   visit("forewarning", finding.forewarning);
   visit("fate", finding.fate);
+  visit("undone", finding.undone);
+  visit("allowed", finding.allowed);
+  visit("cleaned", finding.cleaned);
+  visit("modules", finding.modules);
+  visit("modules_left_out", finding.modules_left_out);
+  visit("experiments", finding.experiments);
+  visit("left_out_by", finding.left_out_by);
+  visit("arrival", finding.arrival);
+  visit("arrival_is_likely", finding.arrival_is_likely);
+}
+
+void fields(auto& visit, A<Withdrawal> auto& withdrawal) {
+  visit("finding", withdrawal.finding);
+  visit("undone", withdrawal.undone);
 }
 
 void fields(auto& visit, A<Fix> auto& fix) {
@@ -209,6 +267,8 @@ void fields(auto& visit, A<Program> auto& program) {
   visit("host", program.host);
   visit("exit_status", program.exit_status);
   visit("ended", program.ended);
+  visit("devices", program.devices);
+  visit("seconds", program.seconds);
 }
 
 void fields(auto& visit, A<NotWatched> auto& gap) {
@@ -217,11 +277,18 @@ void fields(auto& visit, A<NotWatched> auto& gap) {
   visit("count", gap.count);
 }
 
+void fields(auto& visit, A<Allowance> auto& allowance) {
+  visit("what", allowance.what);
+  visit("why", allowance.why);
+  visit("count", allowance.count);
+}
+
 void fields(auto& visit, A<Coverage> auto& coverage) {
   visit("ops_watched", coverage.ops_watched);
   visit("bytes_scanned", coverage.bytes_scanned);
   visit("steps", coverage.steps);
   visit("not_watched", coverage.not_watched);
+  visit("allowed", coverage.allowed);
 }
 
 }  // namespace nanscope

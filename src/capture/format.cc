@@ -56,6 +56,8 @@ std::string_view name_of(RecordType type) noexcept {
       return "proposal";
     case RecordType::kRepair:
       return "repair";
+    case RecordType::kWithdrawal:
+      return "withdrawal";
   }
   return {};
 }

@@ -37,7 +37,8 @@ enum class RecordType : std::uint32_t {
   kCoverage = 3,
   kEnd = 4,
   kProposal = 5,
-  kRepair = 6
+  kRepair = 6,
+  kWithdrawal = 7
 };
 
 // The name `dump` shows; empty for an unknown type.

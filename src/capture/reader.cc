@@ -63,6 +63,15 @@ std::optional<Error> file_repair(Repair repair, std::vector<Repair>& repairs) {
   return std::nullopt;
 }
 
+std::optional<Error> withdraw(Withdrawal withdrawal, std::vector<Finding>& findings) {
+  if (withdrawal.finding < 0 || withdrawal.finding >= static_cast<std::int64_t>(findings.size()))
+    return Error{ErrorCode::kDamaged, "a finding is withdrawn that was not recorded before"};
+  Finding& finding = findings[static_cast<std::size_t>(withdrawal.finding)];
+  finding.level = withdrawal.undone.empty() ? Level::kError : Level::kNote;
+  finding.undone = std::move(withdrawal.undone);
+  return std::nullopt;
+}
+
 // Files one record away; unknown types are a newer writer's and are skipped.
 std::optional<Error> file_away(const RawFrame& frame, Capture& capture) {
   switch (frame.type) {
@@ -79,10 +88,16 @@ std::optional<Error> file_away(const RawFrame& frame, Capture& capture) {
       return std::nullopt;
     case RecordType::kProposal:
       return take(decode_fix(frame.payload), capture.proposal.emplace());
-    case RecordType::kRepair:
+    case RecordType::kRepair: {
       Result<Repair> repair = decode_repair(frame.payload);
       if (!repair) return repair.error();
       return file_repair(std::move(repair.value()), capture.repairs);
+    }
+    case RecordType::kWithdrawal: {
+      Result<Withdrawal> withdrawal = decode_withdrawal(frame.payload);
+      if (!withdrawal) return withdrawal.error();
+      return withdraw(std::move(withdrawal.value()), capture.findings);
+    }
   }
   return std::nullopt;
 }

@@ -200,6 +200,22 @@ Status CaptureWriter::append(const Coverage& coverage) {
   return fd_ < 0 ? Status(Done{}) : write(coverage_frame_);
 }
 
+// Flushed as an error is: what is on disk must not accuse a program that has put things right.
+Status CaptureWriter::append(const Withdrawal& withdrawal) {
+  if (fd_ < 0) return Done{};
+  if (size_ + kRoomForTheEnd > kMostFileBytes - kMostRecordBytes) return Done{};
+  const Status done = write(frame_of(RecordType::kWithdrawal, encode(withdrawal)));
+  if (done) (void)::fdatasync(fd_);
+  return done;
+}
+
+void CaptureWriter::discard() noexcept {
+  if (fd_ < 0) return;
+  close();
+  if (size_ > 0 && is_regular(path_)) ::unlink(path_.c_str());
+  size_ = 0;
+}
+
 Status CaptureWriter::keep() { return fd_ < 0 ? write({}) : Status(Done{}); }
 
 Status CaptureWriter::finish() {

@@ -47,10 +47,13 @@ class CaptureWriter {
   // Later records of these kinds replace earlier ones.
   [[nodiscard]] Status append(const Program& program);
   [[nodiscard]] Status append(const Coverage& coverage);
+  [[nodiscard]] Status append(const Withdrawal& withdrawal);
   // Makes the file exist even without a finding (the user named it with -o).
   [[nodiscard]] Status keep();
   // Records that the end was seen, and closes. Does nothing if there is no file.
   [[nodiscard]] Status finish();
+  // All that was recorded is withdrawn: the file goes.
+  void discard() noexcept;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool exists() const { return size_ > 0; }

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/harmless_json.h"
 #include "checkpoint/compare_text.h"
 #include "checkpoint/scan_text.h"
 
@@ -72,7 +73,7 @@ Json number_json(double number) {
 }
 
 std::string printed(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return harmless_json(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace

@@ -8,9 +8,14 @@ namespace nanscope::cli {
 namespace {
 
 Outcome carry_out_doctor(const Arguments& arguments, const Terminal& terminal) {
-  Options options(kDoctor, {"doctor [options]"}, "  nanscope doctor");
+  Options options(kDoctor, {"doctor [options]"},
+                  "  nanscope doctor\n  nanscope doctor --self-test");
+  bool self_test = false;
+  options.app().add_flag("--self-test", self_test,
+                         "plant some twenty births, and see whether each is found on this machine");
   if (std::optional<Outcome> answer = options.parse(arguments)) return *answer;
   return {.doctor = true,
+          .self_test = self_test,
           .quiet = options.manner().quiet,
           .verbose = options.manner().verbose,
           .color = terminal.stdout_is_tty && !terminal.no_color && !options.manner().no_color};

@@ -39,6 +39,8 @@ Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
       "--yes", request.yes,
       "ask nothing: run the command of a capture, repeat it where files are not protected");
   app.add_flag("--apply", request.apply, "write the verified patch into the source");
+  app.add_flag("--in-packages", request.in_packages,
+               "with --apply, also write into an installed package");
   CLI::Option* earlier = add("--from", from, "begin with the finding of this capture", "CAPTURE");
   CLI::Option* wanted =
       add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");

@@ -32,9 +32,11 @@ struct RunRequest {
   bool strict = false;
   bool pdb = false;
   std::optional<std::int64_t> steps;
-  bool sentinel = false;        // --mode sentinel
-  double snapshot_every_s = 0;  // 0: as nanscope thinks best
-  std::string layer;            // empty: all
+  bool sentinel = false;           // --mode sentinel
+  bool mode_given = false;         // on the command line
+  std::vector<std::string> allow;  // FILE or FILE:LINE, whose non-finite values are meant
+  double snapshot_every_s = 0;     // 0: as nanscope thinks best
+  std::string layer;               // empty: all
   std::string file;
   bool quiet = false;
   bool verbose = false;
@@ -51,6 +53,7 @@ struct FixRequest {
   std::optional<std::int64_t> max_fixes;
   bool yes = false;
   bool apply = false;
+  bool in_packages = false;  // `apply` may write into installed packages, too
 };
 
 struct Outcome {
@@ -60,6 +63,7 @@ struct Outcome {
   std::optional<RunRequest> run{};
   std::optional<FixRequest> fix{};
   bool doctor = false;
+  bool self_test = false;  // of `doctor`
   // The common options, for `doctor`.
   bool quiet = false;
   bool verbose = false;

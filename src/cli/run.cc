@@ -79,8 +79,14 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("--strict", request.strict,
                "every birth of a NaN or Inf is an error, and raised at its very line");
   app.add_flag("--pdb", request.pdb, "open the debugger there");
-  add("--mode", mode, "exact: every operation; sentinel: once a step (docs/sentinel.md)",
-      "exact|sentinel");
+  CLI::Option* way =
+      add("--mode", mode, "exact: every operation; sentinel: once a step (docs/sentinel.md)",
+          "exact|sentinel");
+  app.add_option("--allow", request.allow,
+                 "what is made there may be non-finite (docs/allow.md); may be given again")
+      ->type_name("FILE[:LINE]")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   CLI::Option* often =
       add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
   add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
@@ -96,6 +102,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   if (page->count() > 0) request.html = html;
   take_manner(options.manner(), terminal, request);
 
+  request.mode_given = way->count() > 0;
   if (often->count() > 0 && every.empty()) every = "nothing";
   for (const std::string& wrong :
        {take_count(*limited, steps, request.steps), take_mode(mode, every, request),

@@ -11,6 +11,7 @@
 #include "diagnose/growth.h"
 #include "diagnose/lineage.h"
 #include "diagnose/phrase.h"
+#include "diagnose/proof.h"
 #include "diagnose/what_if.h"
 
 // Adding a family is adding its file and one line here. The order is from the
@@ -121,28 +122,59 @@ void keep_one_of_each(std::vector<std::string>& lines) {
   lines = std::move(kept);
 }
 
+// Another explanation that an experiment bears out as well.
+bool is_contested(const Facts& facts, const Opinions& opinions, const Opinion& best) {
+  return std::any_of(opinions.begin(), opinions.end(), [&](const Opinion& other) {
+    return other.stand == Opinion::Stand::kCertain && other.id != best.id &&
+           !lies_behind(best, other.id) && !lies_behind(other, best.id) &&
+           other.mends != best.mends && is_proved(facts, other);
+  });
+}
+
+void settle(const Facts& facts, const Opinions& opinions, const Opinion& best, Cause& cause) {
+  cause.id = best.id;
+  cause.sentence = best.sentence;
+  cause.evidence = best.evidence;
+  if (best.stand != Opinion::Stand::kCertain) return;
+  const bool proved = is_proved(facts, best);
+  if (proved) cause.evidence.push_back(proof_of(facts, best));
+  if (!proved) cause.evidence.emplace_back("not certain: no experiment at the hit could prove it");
+  const bool contested = proved && is_contested(facts, opinions, best);
+  if (contested)
+    cause.evidence.emplace_back("not certain: another explanation is borne out as well");
+  if (proved && !contested) cause.certainty = Certainty::kCertain;
+}
+
+// "Division by zero in `x / n`": of a warning nothing has happened yet.
+std::string title_of(const Facts& facts, const Opinion* best, const Cause& cause) {
+  if (best != nullptr && !best->title.empty()) return best->title;
+  const CauseInfo* info = find_cause(cause.id);
+  std::string title(info != nullptr ? info->title : "Not explained");
+  if (facts.origin().site.code.empty() || facts.finding().forewarning) return title;
+  const bool backward = facts.origin().phase == Phase::kBackward;
+  return fmt::format("{} in {}{}", title, backward ? "the gradient of " : "", facts.expression());
+}
+
 Cause pick(const Facts& facts, const Opinions& opinions) {
   const auto best = best_of(opinions);
   Cause cause;
-  if (best == opinions.end()) {
+  if (best == opinions.end())
     cause = unknown(facts);
-  } else {
-    cause.id = best->id;
-    cause.certainty =
-        best->stand == Opinion::Stand::kCertain ? Certainty::kCertain : Certainty::kLikely;
-    cause.sentence = best->sentence;
-    cause.evidence = best->evidence;
-  }
+  else
+    settle(facts, opinions, *best, cause);
+  cause.title = title_of(facts, best == opinions.end() ? nullptr : &*best, cause);
+  cause.experiments = told_experiments(facts);
   if (const CauseInfo* info = find_cause(cause.id)) cause.to_blame = info->to_blame;
   if (std::islower(static_cast<unsigned char>(cause.sentence[0])) != 0)
     cause.sentence[0] = static_cast<char>(std::toupper(cause.sentence[0]));
   if (facts.origin().kind == OriginKind::kBirth) {
     cause.evidence.push_back(lineage(facts));
     if (cause.id.ends_with("_overflow")) cause.evidence.push_back(one_bad_batch(facts));
-    // A guard was lost before this operation: that the operation itself is exact misleads.
-    if (cause.id != "eps_underflow")
-      for (std::string& line : what_if(facts)) cause.evidence.push_back(std::move(line));
+    for (std::string& line : what_if(facts, cause.id)) cause.evidence.push_back(std::move(line));
   }
+  const Finding& finding = facts.finding();
+  cause.evidence.insert(cause.evidence.end(), finding.arrival.begin(), finding.arrival.end());
+  if (finding.arrival_is_likely) cause.certainty = Certainty::kLikely;
   keep_one_of_each(cause.evidence);
   for (auto it = opinions.begin(); it != opinions.end(); ++it) {
     const bool known = std::any_of(cause.others.begin(), cause.others.end(),

@@ -1,7 +1,7 @@
 // Why did it happen? One finding in, one cause out.
 //
 // A pure function of the finding: what it needs was computed at the hit. It says
-// `certain` only where the recorded numbers are a proof, and it never guesses:
+// `certain` only where an experiment is a proof (proof.h), and it never guesses:
 // where no rule holds, the cause is `unknown`, with what was looked at.
 #pragma once
 
@@ -24,12 +24,20 @@ struct Cause {
     bool shows = false;  // it is true, and only how the cause showed
   };
 
-  std::string id;  // of the catalogue: log_of_zero
+  // What was tried at the hit.
+  struct Experiment {
+    std::string what;    // `n` 0.5 instead of 0
+    std::string result;  // finite: 2
+  };
+
+  std::string id;     // of the catalogue: log_of_zero
+  std::string title;  // what happened, in a few words: Logarithm of zero in `torch.log(p)`
   Certainty certainty = Certainty::kLikely;
   std::string to_blame;               // the code, the data, a hyper-parameter
   std::string sentence;               // in the user's own variable names
   std::vector<std::string> evidence;  // numbers, not adjectives
   std::vector<Other> others;          // suspects, and why they are not it
+  std::vector<Experiment> experiments;
 };
 
 [[nodiscard]] Cause diagnose(const Finding& finding);

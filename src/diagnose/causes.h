@@ -13,6 +13,7 @@ struct CauseInfo {
   std::string_view id;
   std::string_view to_blame;  // the code, the data, a hyper-parameter
   std::string_view summary;
+  std::string_view title;  // a few words for people, beside the id
 };
 
 [[nodiscard]] std::span<const CauseInfo> all_causes() noexcept;

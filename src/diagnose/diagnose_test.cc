@@ -163,8 +163,8 @@ TEST(Names, TheSchemasAreNotTheUsers) {
   saved.statistics.pos_inf = 1;
   finding.inputs.push_back(saved);
   EXPECT_EQ(
-      why_not(finding, "log_of_zero"),
-      "possible, but less sure: `p` is 0 at [3] (1 of 4 elements is zero), where the slope of "
+      why_not(left_out(finding), "log_of_zero"),
+      "true, and only how it showed: `p` is 0 at [3] (1 of 4 elements is zero), where the slope of "
       "the logarithm, 1 / x, is infinite.");
 }
 

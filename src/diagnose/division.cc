@@ -62,7 +62,11 @@ void division(const Facts& facts, Opinions& opinions) {
   std::vector<std::string> evidence{values_here(facts, *divisor)};
   if (const std::optional<Operand> dividend = dividend_of(facts))
     evidence.push_back(finite_range(*dividend));
-  opinions.push_back({stand_of(zero), "division_by_zero", sentence(facts, *divisor), evidence});
+  opinions.push_back({.stand = stand_of(zero),
+                      .id = "division_by_zero",
+                      .sentence = sentence(facts, *divisor),
+                      .evidence = evidence,
+                      .mends = divisor->argument});
 }
 
 }  // namespace nanscope::diagnosis

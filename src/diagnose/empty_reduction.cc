@@ -12,8 +12,11 @@ namespace {
 constexpr const char* kEmptyReduction = "empty_reduction";
 
 void certain(Opinions& opinions, std::string sentence, std::vector<std::string> evidence = {}) {
-  opinions.push_back(
-      {Opinion::Stand::kCertain, kEmptyReduction, std::move(sentence), std::move(evidence)});
+  opinions.push_back({Opinion::Stand::kCertain,
+                      kEmptyReduction,
+                      std::move(sentence),
+                      std::move(evidence),
+                      {"division_by_zero", "float_overflow", "half_overflow", "bad_input_data"}});
 }
 
 std::string shape_of(const Operand& x) {
@@ -22,6 +25,12 @@ std::string shape_of(const Operand& x) {
 
 void mean_of_nothing(const Facts& facts, const Operand& x, Opinions& opinions) {
   const std::int64_t numel = x.tensor->statistics.numel;
+  if (facts.op() == "nanmedian" && facts.is_nan() && numel > 0)  // it leaves nan out by itself
+    return certain(opinions,
+                   fmt::format("All that {} takes the median of{} is nan: no element is left.",
+                               facts.expression(), facts.at()),
+                   {fmt::format("{} of {} are nan", grouped(x.tensor->statistics.nan),
+                                plural(numel, "element"))});
   if (numel == 0) {
     certain(opinions,
             fmt::format("{} has no elements, and the {} of nothing is 0 / 0 = nan.", x.name,

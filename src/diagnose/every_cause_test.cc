@@ -135,6 +135,7 @@ Finding zero_weight(bool trained) {
   weight.parameter = trained;
   weight.statistics.zeros = weight.statistics.numel;
   finding.makers = {made_by("LinalgVectorNormBackward0", "W.norm(dim=0)", {weight})};
+  finding.makers[0].makes = "other";
   return finding;
 }
 
@@ -181,7 +182,7 @@ std::vector<Trial> trials() {
       {"sqrt_gradient_at_zero",
        slope("SqrtBackward0", 1, 0, 0),
        {slope("SqrtBackward0", 1e38, 1e-8, 1e-8), "float_overflow"},
-       {slope("SqrtBackward0", 0, 0, 0), "where_gradient_leak"}},
+       {left_out(slope("SqrtBackward0", 0, 0, 0)), "where_gradient_leak"}},
       {"norm_gradient_at_zero",
        norm_of(0),
        {norm_of(2), "unknown"},
@@ -211,6 +212,10 @@ std::vector<Trial> trials() {
        of("_to_copy", kNan, 300, "float8_e4m3fnuz"),
        {of("_to_copy", kInf, 1e30, "float16"), "half_overflow"},
        {of("_to_copy", kNan, kNan, "float8_e4m3fn"), "bad_input_data"}},
+      {"cancellation",
+       made_again(Loss::kCancellation, 0.1, of("sqrt", kNan, -1e-7)),
+       {made_again(Loss::kNothing, kNan, of("sqrt", kNan, -1e-7)), "sqrt_of_negative"},
+       {made_again(Loss::kGuard, -13.8, of("log", -kInf, 0)), "eps_underflow"}},
       {"eps_underflow",
        at("x / (n + 1e-12)", over(1, 0, "float16")),
        {at("x / (n + 1e-12)", over(1, 0)), "division_by_zero"},

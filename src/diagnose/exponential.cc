@@ -59,10 +59,13 @@ void exponential(const Facts& facts, Opinions& opinions) {
   const std::string argument = proven
                                    ? fmt::format("{} is {}{}", x->name, number(*value), facts.at())
                                    : fmt::format("{} reaches {}", x->name, number(largest));
-  opinions.push_back({stand_of(proven ? Proof::kYes : Proof::kPossible), "exp_overflow",
+  opinions.push_back({stand_of(proven ? Proof::kYes : Proof::kPossible),
+                      "exp_overflow",
                       fmt::format("{}, and {} overflows {} above {}.", argument, facts.op(),
                                   name_of(*dtype), number(limit)),
-                      evidence});
+                      evidence,
+                      {"float_overflow", "half_overflow"},
+                      x->argument});
 }
 
 }  // namespace nanscope::diagnosis

@@ -13,8 +13,6 @@
 namespace nanscope::diagnosis {
 namespace {
 
-bool finite(const Value& value) { return std::isfinite(value.real) && std::isfinite(value.imag); }
-
 bool finite(const Statistics& s) { return s.nan == 0 && s.pos_inf == 0 && s.neg_inf == 0; }
 
 // Kept by a backward node since forward; not read by the failing op itself.
@@ -62,7 +60,8 @@ Proof Operand::is_negative() const {
 
 bool Operand::is_finite() const {
   if (!values.empty())
-    return std::all_of(values.begin(), values.end(), [](const Value& v) { return finite(v); });
+    return std::all_of(values.begin(), values.end(),
+                       [](const Value& v) { return nanscope::diagnosis::is_finite(v); });
   if (!tensor) return false;
   return finite(tensor->feeding.value_or(tensor->statistics));
 }
@@ -95,7 +94,7 @@ Operand Facts::operand_of(const TensorFacts& tensor, std::string_view argument,
   if (schema_name.starts_with("saved ")) schema_name.remove_prefix(6);
   const bool unnamed = tensor.name.empty() || tensor.name == argument || tensor.name == schema_name;
   return {unnamed ? std::string(description) : in_backticks(tensor.name), &tensor,
-          values_of(tensor)};
+          values_of(tensor), tensor.argument};
 }
 
 std::optional<Operand> Facts::operand(std::string_view argument, std::size_t position,
@@ -112,7 +111,8 @@ std::optional<Operand> Facts::operand(std::string_view argument, std::size_t pos
     return operand_of(inputs[position], argument, description);
   }
   if (const std::optional<double> value = scalar(argument))
-    return Operand{std::string(description), nullptr, {Value{*value, 0, false}}};
+    return Operand{
+        std::string(description), nullptr, {Value{*value, 0, false}}, std::string(argument)};
   return std::nullopt;
 }
 
@@ -172,8 +172,12 @@ std::optional<Operand> kept_by(const Maker& maker, std::string_view name) {
     if (tensor.argument == fmt::format("saved {}", name))
       return Operand{
           tensor.name.empty() || tensor.name == name ? std::string() : in_backticks(tensor.name),
-          &tensor, values_of(tensor)};
+          &tensor, values_of(tensor), tensor.argument};
   return std::nullopt;
+}
+
+bool is_finite(const Value& value) {
+  return std::isfinite(value.real) && std::isfinite(value.imag);
 }
 
 std::optional<double> number_of(const Maker& maker, std::string_view name) {
@@ -222,6 +226,12 @@ std::string is_zero_here(const Facts& facts, const Operand& operand) {
   if (operand.values.empty())
     return fmt::format("{} holds {}", operand.name, plural(s.zeros, "zero"));
   return fmt::format("{} is 0{}{}", operand.name, at, share(s.zeros, s.numel, "zero"));
+}
+
+std::string value_here(const Facts& facts, const Operand& operand) {
+  if (operand.values.empty()) return operand.name;
+  return fmt::format("{} is {}{}", operand.name, number(operand.values[0]),
+                     operand.tensor ? facts.at() : "");
 }
 
 std::string is_negative_here(const Facts& facts, const Operand& operand) {

@@ -22,6 +22,7 @@ struct Operand {
   std::string name;                     // `p`, or a description: the divisor
   const TensorFacts* tensor = nullptr;  // null for a number
   std::vector<Value> values;            // at the failing elements; empty if unknown
+  std::string argument = {};            // its name in the op's schema: other
 
   [[nodiscard]] Proof is_zero() const;
   [[nodiscard]] Proof is_negative() const;
@@ -84,8 +85,12 @@ class Facts {
 [[nodiscard]] std::optional<Operand> kept_by(const Maker& maker, std::string_view name);
 [[nodiscard]] std::optional<double> number_of(const Maker& maker, std::string_view name);
 
+[[nodiscard]] bool is_finite(const Value& value);
+
 // "`p` is 0 at [2, 5] (3 of 64 elements are zero)"
 [[nodiscard]] std::string is_zero_here(const Facts& facts, const Operand& operand);
+// "`p` is 0.5 at [2, 5]"; its name alone where the value is not known.
+[[nodiscard]] std::string value_here(const Facts& facts, const Operand& operand);
 [[nodiscard]] std::string is_negative_here(const Facts& facts, const Operand& operand);
 // "`p` is 0.5 at [2, 5], not 0": why a suspect is innocent.
 [[nodiscard]] std::string is_not(const Facts& facts, const Operand& operand,

@@ -21,6 +21,10 @@ struct Opinion {
   std::vector<std::string> evidence;  // empty ones are dropped
   // Causes that this one lies behind: where it is likely, they are only how it showed.
   std::vector<std::string> explains = {};
+  // The argument of the op that is blamed: only if the failing element becomes finite with it
+  // mended can the cause be certain. Empty: any of them.
+  std::string mends = {};
+  std::string title = {};  // instead of that of the id
 };
 
 using Opinions = std::vector<Opinion>;

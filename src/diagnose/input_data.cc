@@ -90,6 +90,13 @@ void imported(const Facts& facts, Opinions& opinions) {
                         evidence});
     return;
   }
+  if (facts.finding().arrival_is_likely) {
+    opinions.push_back(
+        {Opinion::Stand::kLikely, kBadInputData,
+         fmt::format("{} came in with {}: no operation that was watched wrote it.", name, what),
+         evidence});
+    return;
+  }
   opinions.push_back(
       {Opinion::Stand::kCertain, kBadInputData,
        fmt::format("{} came in with {}: no operation of this run computed it, it is in the data.",

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "diagnose/phrase.h"
+#include "diagnose/proof.h"
 
 namespace nanscope::diagnosis {
 namespace {
@@ -59,8 +60,9 @@ std::optional<double> result_of(const Maker& maker) {
 std::string saturated(const Maker& maker, double value) {
   const std::string function = forward_of(maker);
   if (function == "softmax" && value == 0)
-    return "underflowed: a weight is rounded to 0 where its logit lies more than 103 below the "
-           "largest of its row";
+    return "gives exactly 0 there: the logit is -inf, or lies more than 103 below the largest of "
+           "its "
+           "row";
   if (function == "softmax" && value == 1)
     return "is rounded to 1: one logit lies far above all others of its row";
   if (function == "sigmoid" && value == 1) return "is rounded to 1 above 16.7";
@@ -117,6 +119,9 @@ std::string lineage(const Facts& facts) {
   const std::string argument = deciding_argument(facts);
   const Maker* maker = maker_of(facts.finding(), argument);
   if (maker == nullptr || maker->site.code.empty()) return {};
+  // What was tried at the hit says it better.
+  if (const Experiment* again = made_again(facts); again && again->loss != Loss::kNothing)
+    return {};
   const std::string name = operand_name(facts, argument);
   const std::string function = forward_of(*maker);
   if (const auto value = result_of(*maker)) {

@@ -7,7 +7,7 @@
 
 namespace nanscope::diagnosis {
 
-// "`p` is 0 because softmax at line 38 underflowed: ..."; empty where the capture shows nothing.
+// "`p` is 0 because sigmoid at line 38 underflowed: ..."; empty where the capture shows nothing.
 [[nodiscard]] std::string lineage(const Facts& facts);
 
 }  // namespace nanscope::diagnosis

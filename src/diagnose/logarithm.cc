@@ -63,18 +63,24 @@ void logarithm_forward(const Facts& facts, const Argument& argument, Opinions& o
                         is_not(facts, x, argument.shift == 0 ? "0" : "-1"),
                         {}});
   } else {
-    opinions.push_back({stand_of(zero), "log_of_zero",
+    opinions.push_back({stand_of(zero),
+                        "log_of_zero",
                         fmt::format("{}, and {}(0) is {}.", zero_text, call, facts.value()),
-                        evidence});
+                        evidence,
+                        {},
+                        x.argument});
   }
   if (negative == Proof::kNo) {
     opinions.push_back(
         {Opinion::Stand::kRuledOut, "log_of_negative", is_not(facts, x, "negative"), {}});
   } else {
     opinions.push_back(
-        {stand_of(negative), "log_of_negative",
+        {stand_of(negative),
+         "log_of_negative",
          fmt::format("{}, and the logarithm of a negative number is nan.", negative_text),
-         evidence});
+         evidence,
+         {},
+         x.argument});
   }
 }
 
@@ -102,10 +108,13 @@ void logarithm_backward(const Facts& facts, Opinions& opinions) {
     evidence.push_back(fmt::format("the incoming gradient there is {}, and {} / 0 is {}",
                                    number(*gradient->value()), number(*gradient->value()),
                                    facts.value()));
-  opinions.push_back({stand_of(zero), "log_of_zero",
+  opinions.push_back({stand_of(zero),
+                      "log_of_zero",
                       fmt::format("{}, where the slope of the logarithm, 1 / x, is infinite.",
                                   is_zero_here(facts, x)),
-                      evidence});
+                      evidence,
+                      {},
+                      x.argument});
 }
 
 }  // namespace

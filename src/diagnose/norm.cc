@@ -14,12 +14,20 @@ namespace {
 
 constexpr const char* kNormGradientAtZero = "norm_gradient_at_zero";
 
+// x * x, not a * b.
+bool is_square(const Maker& maker) {
+  const auto a = kept_by(maker, "self");
+  const auto b = kept_by(maker, "other");
+  return a && b && !a->name.empty() && a->name == b->name;
+}
+
 bool is_power_of_sum(const Facts& facts) {
   if (!facts.in_backward_of("pow") || facts.maker("sum") == nullptr) return false;
   if (facts.maker("abs", 1) != nullptr) return true;
   const Maker* square = facts.maker("pow", 1);
   if (square != nullptr) return number_of(*square, "exponent").value_or(0) > 1;
-  return facts.maker(OpFamily::kSquare, 1) != nullptr;
+  const Maker* product = facts.maker(OpFamily::kSquare, 1);
+  return product != nullptr && is_square(*product);
 }
 
 // What tells the length: the forward's result, or a divisor inside the node.
@@ -72,7 +80,8 @@ void norm(const Facts& facts, Opinions& opinions) {
        {s.numel > 1 ? fmt::format("{} of its {} {} 0", grouped(s.zeros), plural(s.numel, "element"),
                                   s.zeros == 1 ? "is" : "are")
                     : std::string(),
-        spelled_out ? "a root of a sum of squares is a norm" : std::string()}});
+        spelled_out ? "a root of a sum of squares is a norm" : std::string()},
+       {"where_gradient_leak", "division_by_zero", "pow_domain"}});
 }
 
 }  // namespace nanscope::diagnosis

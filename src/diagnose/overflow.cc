@@ -76,6 +76,16 @@ std::optional<Operand> lost_infinity(const Facts& facts, const Range& range) {
   return value && std::isinf(*value) ? source : std::nullopt;
 }
 
+// addcmul adds value * tensor1 * tensor2 to what it overwrites: the product alone is too large.
+std::optional<double> product_too_large(const Facts& facts, const Range& range) {
+  const auto a = facts.operand("tensor1", 1, "");
+  const auto b = facts.operand("tensor2", 2, "");
+  if (facts.op() != "addcmul" || !a || !b || !a->value() || !b->value()) return std::nullopt;
+  const double product = facts.scalar("value").value_or(1) * *a->value() * *b->value();
+  if (!std::isfinite(product) || std::abs(product) <= range.largest) return std::nullopt;
+  return product;
+}
+
 // What overflowed: the expression, or in backward a gradient of it.
 std::string what(const Facts& facts) {
   const bool gradient =
@@ -114,6 +124,15 @@ void overflow(const Facts& facts, Opinions& opinions) {
          fmt::format("{} is {}{}, and {} has no inf: it becomes nan.", infinite->name,
                      number(*infinite->value()), facts.at(), name_of(range.dtype)),
          {values_here(facts, *infinite)}});
+    return;
+  }
+  if (const std::optional<double> product = product_too_large(facts, range)) {
+    opinions.push_back(
+        {Opinion::Stand::kCertain,
+         range.cause(),
+         fmt::format("{} adds a product that is {}{}, and {} ends at {}.", what(facts),
+                     number(*product), facts.at(), name_of(range.dtype), number(range.largest)),
+         {operands_here(facts)}});
     return;
   }
   if (!facts.inputs_finite()) {

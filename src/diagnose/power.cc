@@ -80,7 +80,8 @@ void power_backward(const Facts& facts, Opinions& opinions) {
        fmt::format("{}, where {}.",
                    zero != Proof::kNo ? is_zero_here(facts, *base) : is_negative_here(facts, *base),
                    slope),
-       {values_here(facts, *base)}});
+       {values_here(facts, *base)},
+       {"log_of_zero", "log_of_negative", "division_by_zero"}});
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // eps_underflow: a guard constant is rounded to 0 in half precision, so that the guard
 // vanishes and the pole it should keep away from is met.
+// cancellation: what went into the op is the difference of nearly equal numbers, and rounding
+// noise: made again in float64 it is another number, and the op has an answer.
 
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 
 #include "diagnose/family.h"
 #include "diagnose/phrase.h"
+#include "diagnose/proof.h"
 
 namespace nanscope::diagnosis {
 namespace {
@@ -52,16 +55,65 @@ std::optional<Operand> guarded_operand(const Facts& facts) {
   return std::nullopt;
 }
 
+std::string deciding_operand(const Facts& facts) {
+  if (facts.op() == "addcdiv")
+    if (const auto divisor = facts.operand("tensor2", 2, "its divisor"))
+      return value_here(facts, *divisor);
+  if (facts.op_is(OpFamily::kDecidedByOther))
+    if (const auto other = facts.operand("other", 1, "the divisor"))
+      return value_here(facts, *other);
+  const auto self = facts.operand("self", 0, "the argument of " + facts.expression());
+  return self ? value_here(facts, *self) : facts.expression();
+}
+
+void cancelled(const Facts& facts, const Experiment& again, Opinions& opinions) {
+  opinions.push_back(
+      {.stand = Opinion::Stand::kCertain,
+       .id = "cancellation",
+       .sentence = fmt::format("{}, and that is rounding noise: {} subtracts nearly equal numbers. "
+                               "In float64 it is {}, and {} is {}.",
+                               deciding_operand(facts), in_backticks(again.lost_at),
+                               again.exactly ? number(*again.exactly) : "another number",
+                               facts.expression(), number(again.result)),
+       .evidence = {},
+       .explains = {"sqrt_of_negative", "log_of_negative", "log_of_zero", "division_by_zero",
+                    "pow_domain", "where_gradient_leak", "bad_initialisation"},
+       .title = fmt::format("Rounding noise left by the subtraction in {}",
+                            in_backticks(again.lost_at))});
+}
+
+void guard_is_lost(const Facts& facts, const Experiment& again, Opinions& opinions) {
+  opinions.push_back({.stand = Opinion::Stand::kCertain,
+                      .id = kEpsUnderflow,
+                      .sentence = fmt::format(
+                          "{}, because the guard {} is lost in {}: {} is rounded there. With the "
+                          "guard kept, {} is "
+                          "{}.",
+                          deciding_operand(facts), again.guard, facts.output_dtype_name(),
+                          in_backticks(again.lost_at), facts.expression(), number(again.result)),
+                      .evidence = {},
+                      .explains = {"log_of_zero", "division_by_zero", "pow_domain",
+                                   "sqrt_of_negative", "log_of_negative", "where_gradient_leak",
+                                   "optimizer_division_by_zero", "bad_initialisation"},
+                      .title = fmt::format("The guard {} vanishes in {}", again.guard,
+                                           facts.output_dtype_name())});
+}
+
 }  // namespace
 
 void precision(const Facts& facts, Opinions& opinions) {
+  if (const Experiment* again = lost_on_the_way(facts)) {
+    if (again->loss == Loss::kCancellation) return cancelled(facts, *again, opinions);
+    if (again->loss == Loss::kGuard) return guard_is_lost(facts, *again, opinions);
+  }
   const std::optional<Operand> x = guarded_operand(facts);
   if (!x || !x->tensor) return;
   const std::optional<double> limit = vanishing_below(x->tensor->dtype);
   if (!limit || x->is_zero() == Proof::kNo) return;
   const std::string& code = facts.origin().site.code;
-  const std::vector<std::string> behind{"division_by_zero", "log_of_zero", "pow_domain",
-                                        "optimizer_division_by_zero"};
+  const std::vector<std::string> behind{"division_by_zero",    "log_of_zero",
+                                        "pow_domain",          "optimizer_division_by_zero",
+                                        "where_gradient_leak", "bad_initialisation"};
   if (const auto eps = lost_literal(code, *limit)) {
     opinions.push_back(
         {stand_of(x->is_zero()),
@@ -70,7 +122,9 @@ void precision(const Facts& facts, Opinions& opinions) {
                      "above 0 is {}.",
                      x->name, facts.at(), number(*eps), x->tensor->dtype, number(2 * *limit)),
          {values_here(facts, *x), fmt::format("in float32 {} would not vanish", number(*eps))},
-         behind});
+         behind,
+         x->argument,
+         fmt::format("The guard {} vanishes in {}", number(*eps), x->tensor->dtype)});
   } else if (names_a_guard(code)) {
     opinions.push_back(
         {Opinion::Stand::kLikely,

@@ -70,12 +70,15 @@ void softmax(const Facts& facts, Opinions& opinions) {
   if (facts.origin().nan > 0)
     evidence.push_back(fmt::format("the result holds {} nan", grouped(facts.origin().nan)));
   opinions.push_back(
-      {Opinion::Stand::kCertain, kAllMaskedSoftmax,
+      {Opinion::Stand::kCertain,
+       kAllMaskedSoftmax,
        fmt::format(
            "The row of {}{} is -inf in every place: softmax has nothing to choose from, and "
            "-inf - (-inf) is nan.",
            x->name, facts.at()),
-       evidence});
+       evidence,
+       {"where_gradient_leak"},
+       x->argument});
 }
 
 }  // namespace nanscope::diagnosis

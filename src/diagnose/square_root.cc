@@ -25,10 +25,13 @@ void square_root_forward(const Facts& facts, Opinions& opinions) {
   if (x->tensor && x->tensor->statistics.min)
     evidence.push_back(fmt::format("the smallest element of {} is {}", x->name,
                                    number(*x->tensor->statistics.min)));
-  opinions.push_back({stand_of(negative), "sqrt_of_negative",
+  opinions.push_back({stand_of(negative),
+                      "sqrt_of_negative",
                       fmt::format("{}, and {} of a negative number is nan.",
                                   is_negative_here(facts, *x), facts.op()),
-                      evidence});
+                      evidence,
+                      {},
+                      x->argument});
 }
 
 // SqrtBackward0 divides the gradient by 2 * sqrt(x).
@@ -57,11 +60,14 @@ void square_root_backward(const Facts& facts, Opinions& opinions) {
                                    number(*gradient->value()), number(*gradient->value()),
                                    facts.value()));
   opinions.push_back(
-      {stand_of(zero), "sqrt_gradient_at_zero",
+      {stand_of(zero),
+       "sqrt_gradient_at_zero",
        fmt::format("{} is 0{}: that is fine in forward, but the slope of sqrt at 0, "
                    "1 / (2 * sqrt(0)), is infinite.",
                    facts.expression(), zero == Proof::kYes ? facts.at() : " somewhere"),
-       evidence});
+       evidence,
+       {},
+       root->argument});
 }
 
 }  // namespace

@@ -56,6 +56,44 @@ inline Finding made(double value, std::string op, std::vector<TensorFacts> input
   output.dtype = dtype;
   for (TensorFacts& input : finding.inputs) input.dtype = dtype;
   finding.outputs = {output};
+  // As the adapter tries it: with any one of its operands mended the element is finite.
+  for (const TensorFacts& input : finding.inputs) {
+    Experiment mended;
+    mended.argument = input.argument;
+    mended.given = real(1);
+    mended.result = real(1);
+    finding.experiments.push_back(mended);
+  }
+  return finding;
+}
+
+// Nothing was tried, or nothing that was tried helped.
+inline Finding untried(Finding finding) {
+  finding.experiments.clear();
+  return finding;
+}
+
+// The operand was made again in float64, with this result of the op.
+inline Finding made_again(Loss loss, double result, Finding finding) {
+  Experiment again;
+  again.kind = ExperimentKind::kMadeAgain;
+  again.code = "(x * x).mean() - x.mean() ** 2";
+  again.lost_at = again.code;
+  again.lost_line = 38;
+  again.loss = loss;
+  again.guard = loss == Loss::kGuard ? "1e-6" : "";
+  again.result = real(result);
+  again.exactly = real(0.01);
+  finding.experiments.push_back(again);
+  return finding;
+}
+
+// In backward: this op of the program does not take the failing element.
+inline Finding left_out(Finding finding) {
+  finding.left_out_by = Link{"WhereBackward0",
+                             sample::site("train.py", 12, "    y = torch.where(m, a, b)",
+                                          "torch.where(m, a, b)", "forward"),
+                             Phase::kForward, Role::kCleaned};
   return finding;
 }
 

@@ -114,18 +114,48 @@ std::string through_layers(const Finding& finding, bool gradient) {
                      joined(sizes, ", "));
 }
 
-// A trained weight that is 0 everywhere, before the first update.
+bool is_weight_norm(const Finding& finding) {
+  return bare_name(finding.origin.op).starts_with("_weight_norm");
+}
+
+// As spectral_norm does: by u . (W v).
+bool divides_by_product(const Finding& finding) {
+  return std::any_of(finding.makers.begin(), finding.makers.end(), [](const Maker& maker) {
+    return maker.makes == "other" && maker.links_back == 0 &&
+           (is_backward_of("dot", maker.node) || is_backward_of("vdot", maker.node));
+  });
+}
+
+bool divides_one(const Finding& finding) {
+  return is_in(OpFamily::kReciprocal, bare_name(finding.origin.op));
+}
+
+// A trained weight that is 0 everywhere, before the first update: what is divided by is made of
+// it.
 const TensorFacts* zero_parameter(const Finding& finding) {
   const auto is_it = [](const TensorFacts& tensor) {
     return tensor.parameter && tensor.statistics.numel > 1 &&
            tensor.statistics.zeros == tensor.statistics.numel;
   };
-  for (const TensorFacts& tensor : finding.inputs)
-    if (is_it(tensor)) return &tensor;
-  for (const Maker& maker : finding.makers)
+  if (is_weight_norm(finding) || divides_by_product(finding))
+    for (const TensorFacts& tensor : finding.inputs)
+      if (is_it(tensor)) return &tensor;
+  for (const Maker& maker : finding.makers) {
+    if (maker.makes == "self" && !divides_one(finding)) continue;  // of the dividend
     for (const TensorFacts& tensor : maker.tensors)
       if (is_it(tensor)) return &tensor;
+  }
   return nullptr;
+}
+
+// It is the divisor's own: the op behind the divisor kept this very weight.
+bool is_of_divisor(const Finding& finding, const TensorFacts& weight) {
+  if (is_weight_norm(finding)) return true;
+  for (const Maker& maker : finding.makers)
+    for (const TensorFacts& tensor : maker.tensors)
+      if (&tensor == &weight)
+        return maker.links_back == 0 && (maker.makes == "other" || divides_one(finding));
+  return false;
 }
 
 void initialisation(const Facts& facts, Opinions& opinions) {
@@ -133,14 +163,17 @@ void initialisation(const Facts& facts, Opinions& opinions) {
   if (facts.origin().step > 0 || facts.origin().phase == Phase::kOptimizer) return;
   const bool divides = facts.op_is(OpFamily::kDivisionByNorm);
   if (const TensorFacts* zeros = zero_parameter(finding); zeros != nullptr && divides) {
+    const bool is_named = !zeros->name.empty() && zeros->name != zeros->argument;
+    const std::string name = is_named ? in_backticks(zeros->name) : "the weight";
     opinions.push_back(
-        {Opinion::Stand::kLikely,
+        {is_of_divisor(finding, *zeros) ? Opinion::Stand::kCertain : Opinion::Stand::kLikely,
          "bad_initialisation",
-         fmt::format("{} is 0 everywhere before the first update: it was never "
-                     "initialised, and {} divides by its length.",
-                     in_backticks(zeros->name), facts.expression()),
+         fmt::format(
+             "{} is 0 everywhere before the first update: {} divides by its length, and 0 / 0 "
+             "is nan.",
+             name, facts.expression()),
          {fmt::format("all {} of {} are 0 at step 0", plural(zeros->statistics.numel, "element"),
-                      in_backticks(zeros->name))},
+                      name)},
          kHowItShows});
     return;
   }

@@ -104,7 +104,12 @@ TEST(Initialisation, AWeightOfZeros) {
   weight.parameter = true;
   weight.statistics.zeros = weight.statistics.numel;
   finding.makers = {made_by("LinalgVectorNormBackward0", "W.norm(dim=0)", {weight})};
-  EXPECT_EQ(verdict(finding), "bad_initialisation likely");
+  finding.makers[0].makes = "other";
+  EXPECT_EQ(verdict(finding), "bad_initialisation certain");
+  // Of the dividend: that is not what it divides by.
+  finding.makers[0].makes = "self";
+  EXPECT_EQ(verdict(finding), "division_by_zero certain");
+  finding.makers[0].makes = "other";
   // Zeros that are no weight: data.
   finding.makers[0].tensors[0].parameter = false;
   EXPECT_EQ(verdict(finding), "division_by_zero certain");

@@ -13,7 +13,9 @@ void unwatched(const Facts& facts, Opinions& opinions) {
   if (finding.origin.kind != OriginKind::kUnwatched) return;
   std::vector<std::string> evidence{bad_elements(finding.origin)};
   // Where is not known: a node is found at the next watched operation.
-  if (finding.origin.was_finite)
+  if (finding.origin.from_other_device)
+    evidence.emplace_back("it was computed on a device that is not watched, and copied from there");
+  else if (finding.origin.was_finite)
     evidence.emplace_back("it was finite after the last watched operation that wrote it");
   else if (finding.makers.empty())
     evidence.emplace_back("it was there when the watch began, in the middle of the training");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "origin/host_numbers.h"
 #include "records/finding.h"
 
 namespace nanscope {
@@ -44,6 +45,20 @@ struct EventFacts {
     bool goes_in = false;  // an operand of the op, not its result
   };
   std::vector<Activation> activations;
+  // What the ops behind it kept for the backward, one entry for each place of the program.
+  struct Kept {
+    std::uint32_t stack = 0;
+    DType dtype = DType::kFloat32;
+    double largest = 0;  // NaN or Inf where there is one
+  };
+  std::vector<Kept> kept_by_modules;
+  // Of a value that came in: which elements of its memory are bad; how often NumPy had made
+  // something non-finite by then, and how many batches a data loader had fetched.
+  BadPattern pattern;
+  std::uint64_t numpy_births = 0;
+  std::uint64_t batches = 0;
+  // Of a constant: the text of the program does not spell the number, something computed it.
+  bool not_spelled = false;
 };
 
 }  // namespace nanscope

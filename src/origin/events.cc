@@ -107,6 +107,13 @@ void Events::look_through(EventId id, int depth, std::vector<EventId>& into) con
   if (into.size() == found) into.push_back(id);
 }
 
+bool Events::was_discarded_at(std::uint32_t stack) const {
+  std::size_t seen = 0;
+  for (auto event = recent_.rbegin(); event != recent_.rend() && seen < kNewest; ++event, ++seen)
+    if (event->place.stack == stack && event->source) return event->source->discarded;
+  return false;
+}
+
 bool Events::requires_grad(EventId id) const {
   const Event* event = find(id);
   if (event != nullptr && event->grad) return true;

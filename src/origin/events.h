@@ -44,6 +44,8 @@ class Events {
   void replace(EventId id);
   // The value itself where this one is only its abs, clone or cast.
   [[nodiscard]] std::vector<EventId> look_through(EventId id) const;
+  // Of the newest events: was one that was born at this place replaced on purpose?
+  [[nodiscard]] bool was_discarded_at(std::uint32_t stack) const;
   // Does the value require grad, or was it detached from one that does?
   [[nodiscard]] bool requires_grad(EventId id) const;
 

@@ -67,6 +67,16 @@ std::vector<EventId> HostNumbers::given(NumberKinds kinds, bool spelled) {
   return events;
 }
 
+std::vector<EventId> HostNumbers::last_read(NumberKinds kinds) const {
+  std::vector<EventId> events;
+  for (int kind = 0; kind < 3; ++kind) {
+    if (!has(kinds, kind)) continue;
+    const std::vector<EventId>& known = kinds_[kind].events;
+    events.insert(events.end(), known.begin(), known.end());
+  }
+  return events;
+}
+
 bool HostNumbers::explains(Kinds kinds) const {
   return (kinds.nan && !events_for(kNan).empty()) || (kinds.inf && !events_for(kPosInf).empty());
 }

@@ -59,6 +59,8 @@ class HostNumbers {
   [[nodiscard]] std::vector<EventId> given(NumberKinds kinds, bool spelled);
   // Memory that nobody knows holds something bad: the events of what was handed out, if it is that.
   [[nodiscard]] std::vector<EventId> brought(const BadPattern& pattern) const;
+  // The last reads of numbers of these very kinds.
+  [[nodiscard]] std::vector<EventId> last_read(NumberKinds kinds) const;
   // Numbers were read that memory with such elements may hold.
   [[nodiscard]] bool explains(Kinds kinds) const;
   // Kinds that may come back, as NumberKinds::bits().

@@ -30,6 +30,10 @@ void Judge::on_error(OnVerdict callback, OnVerdict again) {
   Session(*this)->verdicts.on_error(std::move(callback), std::move(again));
 }
 
+void Judge::on_other_read(std::function<void()> callback) {
+  Session(*this)->on_other_read = std::move(callback);
+}
+
 void Judge::be_strict() { Session(*this)->strict = true; }
 
 const Ledger& Judge::ledger() const { return state_->ledger; }
@@ -101,15 +105,21 @@ void Judge::copied_out(const TensorState& tensor, const HostValues& values) {
   Session(*this)->copied_out(tensor, values);
 }
 
-void Judge::handed_over(const TensorState& tensor, const Place& place) {
-  Session(*this)->handed_over(tensor, place);
+std::optional<Verdict> Judge::handed_over(const TensorState& tensor, const Place& place) {
+  return Session(*this)->handed_over(tensor, place);
 }
 
 void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }
 
 void Judge::forked() { Session(*this)->forked(); }
 void Judge::begin_anew() { Session(*this)->begin_anew(); }
+void Judge::put_back() { Session(*this)->put_back(); }
 void Judge::take_over(const Past& past) { Session(*this)->take_over(past); }
+
+bool Judge::was_discarded_at(std::uint32_t stack) const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->events.was_discarded_at(stack);
+}
 
 std::vector<Note> Judge::notes() const {
   const std::lock_guard<std::mutex> lock(lock_);
@@ -119,6 +129,11 @@ std::vector<Note> Judge::notes() const {
 std::int64_t Judge::steps() const {
   const std::lock_guard<std::mutex> lock(lock_);
   return state_->steps();
+}
+
+std::int64_t Judge::healthy_steps() const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->healthy_steps;
 }
 
 std::uint64_t Judge::evicted() const {

@@ -59,6 +59,8 @@ class Judge {
   // verdict does harm once more.
   void on_error(OnVerdict callback, OnVerdict again = nullptr);
   void be_strict();  // every birth is an error
+  // The host read something bad that no gradient flows through: called under the lock.
+  void on_other_read(std::function<void()> callback);
 
   // ---- ops
   [[nodiscard]] const Ledger& ledger() const;  // for the lock-free `knows`
@@ -96,21 +98,27 @@ class Judge {
   void copied_out(const TensorState& tensor, const HostValues& values);
   // A tensor is handed to another process. What was born here is read there; what came from
   // outside is judged by the one who uses it.
-  void handed_over(const TensorState& tensor, const Place& place);
+  std::optional<Verdict> handed_over(const TensorState& tensor, const Place& place);
   void ended(const Ending& ending);
   // This is a child now: it has its parent's values, and none of its parent's pending affairs.
   void forked();
   // Nobody watched for a while: what was known of storages and pending affairs is forgotten.
   void begin_anew();
+  // The program has put back what the last harm had spoilt: what is pending from before is over.
+  void put_back();
   // The watch begins in the midst of a program.
   void take_over(const Past& past);
   // While the answer lives, nobody is inside: for a fork.
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(lock_); }
 
+  // A value that was born at this place in the forward was replaced on purpose: where, a mask.
+  [[nodiscard]] bool was_discarded_at(std::uint32_t stack) const;
+
   // ---- afterwards
   [[nodiscard]] std::vector<Note> notes() const;
   [[nodiscard]] std::int64_t steps()
       const;  // optimizer steps; without an optimizer, backward calls
+  [[nodiscard]] std::int64_t healthy_steps() const;
   [[nodiscard]] std::uint64_t evicted() const;
 
   // ---- any thread, no lock

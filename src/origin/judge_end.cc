@@ -25,6 +25,7 @@ class End {
     gradients();
     collapsed();
     guards();
+    other_guards();
     if (state_.backwards > 0) return;
     host_reads();
     kept();
@@ -41,6 +42,8 @@ class End {
   void used_gradients();
   void collapsed();
   void guards();
+  void other_guards();
+  [[nodiscard]] std::vector<EventId> handed() const;
   void host_reads();
   void kept();
   void keep(const Held& held);
@@ -57,6 +60,7 @@ class End {
 
   JudgeState& state_;
   const Ending& ending_;
+  bool is_told_ = false;  // why it raised
 };
 
 // Bad tensors in the frames an uncaught exception came through.
@@ -69,7 +73,21 @@ void End::exception() {
     const auto held = [&](const Event& event) { return merely_held(event); };
     if (!state_.all_events(ids, held) && may_be_why(local, ids)) append(harm.events, ids);
   }
-  if (!harm.events.empty()) state_.verdicts.harm(harm);
+  if (ending_.about_values || !ending_.blunder) append(harm.events, handed());
+  if (!harm.events.empty()) is_told_ = state_.verdicts.harm(harm);
+}
+
+// What the code that ended the program was given: of numbers and arrays, the reads they come from.
+std::vector<EventId> End::handed() const {
+  std::vector<EventId> ids;
+  for (const TensorState& tensor : ending_.handed) {
+    if (tensor.kinds.any()) append(ids, state_.blame_tensor(tensor, ending_.place));
+  }
+  for (const BadPattern& pattern : ending_.handed_memory)
+    append(ids, state_.alive(state_.host_numbers.brought(pattern)));
+  if (ids.empty()) ids = state_.alive(state_.host_numbers.last_read(ending_.handed_numbers));
+  std::erase_if(ids, [&](EventId id) { return merely_held(*state_.events.find(id)); });
+  return ids;
 }
 
 // Raised because of this value? Its words say so, or the program had tested it, or it is on the way
@@ -143,6 +161,7 @@ void End::held_gradients(HarmDone& harm) {
   for (const LeafGrad& leaf : ending_.leaves) {
     if (leaf.grad.value == 0 || !leaf.state.kinds.any()) continue;
     if (state_.inherited(state_.ledger.events_of(leaf.state))) continue;
+    if (state_.is_undone(state_.ledger.events_of(leaf.state))) continue;
     if (handled(leaf)) {
       state_.fate(state_.ledger.events_of(leaf.state), Fate::kHandled);
       continue;
@@ -258,6 +277,33 @@ void End::guards() {
     }
     if (harm.events.empty() || !state_.verdicts.harm(harm)) {
       state_.fate(read.events, Fate::kHandled);
+    }
+  }
+}
+
+// A metric that is not finite is a note, unless the program gave up because of it.
+void End::other_guards() {
+  if (is_told_ || (state_.backwards == 0 && state_.optimizers == 0)) return;
+  if (ending_.abnormal && !ending_.exception) {
+    HarmDone harm{HarmKind::kGuard, handed(), ending_.place, {}, ending_.text};
+    if (!harm.events.empty() && state_.verdicts.harm(harm)) return;
+  }
+  const bool decided = ending_.left_early || (ending_.abnormal && ending_.about_values);
+  const bool may_have_decided =
+      ending_.may_have_left_early || (ending_.abnormal && !ending_.blunder);
+  if (!decided && !may_have_decided) return;
+  for (const HostRead& read : state_.other_reads) {
+    HarmDone harm{HarmKind::kGuard, read.events, read.place, {}, ending_.text};
+    std::erase_if(harm.events, [&](EventId id) {
+      const Event* event = state_.events.find(id);
+      return event == nullptr || event->repaired || event->replaced || read_of_scaling(id) ||
+             merely_held(*event);
+    });
+    if (harm.events.empty()) continue;
+    if (!decided) {
+      state_.fate(harm.events, Fate::kMayHaveEnded);
+    } else {
+      (void)state_.verdicts.harm(harm);
     }
   }
 }

@@ -50,13 +50,16 @@ bool JudgeState::inherited(const std::vector<EventId>& ids) const {
          std::all_of(ids.begin(), ids.end(), [&](EventId id) { return id < first_own_event; });
 }
 
-void JudgeState::handed_over(const TensorState& tensor, const Place& place) {
+// The other process is told how it became bad, whoever made it.
+std::optional<Verdict> JudgeState::handed_over(const TensorState& tensor, const Place& place) {
   std::vector<EventId> born;
-  for (const EventId id : ledger.events_of(tensor)) {
+  const std::vector<EventId> ids = blame_tensor(tensor, place);
+  for (const EventId id : ids) {
     const Event* event = events.find(id);
     if (event == nullptr || id < first_own_event) continue;
-    const auto is_birth = [](const OriginRef& ref) {
-      return ref.source->view.origin_kind == OriginKind::kBirth;
+    const auto is_birth = [&](const OriginRef& ref) {
+      const EventView& origin = ref.source->view;
+      return origin.origin_kind == OriginKind::kBirth && origin.id >= first_own_event;
     };
     if (std::any_of(event->nan.begin(), event->nan.end(), is_birth) ||
         std::any_of(event->inf.begin(), event->inf.end(), is_birth)) {
@@ -64,6 +67,9 @@ void JudgeState::handed_over(const TensorState& tensor, const Place& place) {
     }
   }
   if (!born.empty()) remember_host(born, place);
+  std::optional<Verdict> verdict = verdicts.tell({HarmKind::kHost, ids, place});
+  if (verdict) verdict->inherited = verdict->origin.id < first_own_event;
+  return verdict;
 }
 
 }  // namespace nanscope

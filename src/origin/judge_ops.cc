@@ -68,6 +68,7 @@ class Call {
   void note_readers();
   void drop_finite();
   void cleaned();
+  void remember_cleaned();
   void absorbed();
   void warn_of(const std::vector<EventId>& lost);
   [[nodiscard]] std::vector<EventId> marks_read() const;
@@ -139,10 +140,13 @@ void Call::find_parents() {
 
 EventId Call::import(std::size_t number) {
   const OpRecord::Read& read = record_.reads[number];
-  const OriginKind kind = read.was_finite ? OriginKind::kUnwatched : OriginKind::kImported;
+  const bool unwatched = read.was_finite || read.from_other_device;
+  const OriginKind kind = unwatched ? OriginKind::kUnwatched : OriginKind::kImported;
   const EventId id =
       state_.import(read.state, record_.op, record_.place, facts_.facts(number), kind);
-  state_.events.find(id)->source->view.left_before = state_.host_numbers.explains(read.state.kinds);
+  EventView& view = state_.events.find(id)->source->view;
+  view.left_before = state_.host_numbers.explains(read.state.kinds);
+  view.from_other_device = read.from_other_device;
   return id;
 }
 
@@ -163,6 +167,7 @@ void Call::note_readers() {
     state_.host_numbers.read(record_.host_values, parents_);
     state_.remember_read(parents_, requires_grad_, record_.place);
   }
+  if (traits_.compares && !is_test(record_)) state_.remember_other_read(parents_, record_.place);
   if (!is_test(record_)) return;
   for (const EventId id : parents_) state_.events.test(id);
   if (record_.place.in_scaler || traits_.amp_check) {
@@ -192,7 +197,29 @@ void Call::cleaned() {
   }
   if (record_.writes.empty()) return;
   state_.fate(parents_, Fate::kCleaned);
+  remember_cleaned();
   if (traits_.absorbs && !traits_.deliberate) absorbed();
+}
+
+// A verdict shows the branches that ended well beside the one that did not.
+void Call::remember_cleaned() {
+  EventView here;
+  here.op = record_.op;
+  here.place = record_.place;
+  const auto add = [&](Source& source) {
+    const auto same_line = [&](const EventView& other) {
+      return other.op == here.op && other.place.line == here.place.line;
+    };
+    if (source.cleaned_by.size() < Source::kMostCleaned &&
+        std::none_of(source.cleaned_by.begin(), source.cleaned_by.end(), same_line))
+      source.cleaned_by.push_back(here);
+  };
+  for (const EventId id : parents_) {
+    const Event* event = state_.events.find(id);
+    if (event == nullptr) continue;
+    for (const Origins* origins : {&event->nan, &event->inf})
+      for (const OriginRef& ref : *origins) add(*ref.source);
+  }
 }
 
 // x / Inf = 0: nobody asked for that. Where the whole result is lost, follow it.

@@ -16,9 +16,11 @@ void JudgeState::poll() {
       gradient.leaf_died = true;
       return false;
     }
+    if (now->unanswered) return false;
     bool gone = now->grad != gradient.grad;
     if (!gone && now->version != gradient.version) {
       now = world.leaf(gradient.leaf);
+      if (now && now->unanswered) return false;
       gradient.version = now ? now->version : 0;
       gone = now && !now->state.kinds.any();
     }
@@ -36,7 +38,7 @@ void JudgeState::poll_roots() {
     const bool replaced =
         std::all_of(root.grads->begin(), root.grads->end(), [&](const Delivered& delivered) {
           const std::optional<LeafGrad> now = world.peek(delivered.leaf);
-          return now && now->grad != delivered.grad;
+          return now && !now->unanswered && now->grad != delivered.grad;
         });
     if (replaced) close(root, Fate::kThrownAway);
   }
@@ -135,6 +137,23 @@ void JudgeState::close(Root& root, Fate what) {
   root.done = true;
   fate(root.events, what);
   fate(root.bad, what);
+}
+
+void JudgeState::put_back() {
+  for (Root& root : roots) {
+    if (!root.open && root.pending()) close(root, Fate::kHandled);
+  }
+  forget_done_roots();
+  for (const PendingGradient& gradient : pending_gradients) fate(gradient.events, Fate::kHandled);
+  pending_gradients.clear();
+  grad_events.clear();
+  recovered();
+  undone_before = events.next_id();
+}
+
+bool JudgeState::is_undone(const std::vector<EventId>& ids) const {
+  return !ids.empty() &&
+         std::all_of(ids.begin(), ids.end(), [&](EventId id) { return id < undone_before; });
 }
 
 void JudgeState::forget_done_roots() {

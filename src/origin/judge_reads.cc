@@ -41,7 +41,7 @@ void JudgeState::remember_read(const std::vector<EventId>& ids, bool requires_gr
     const std::vector<EventId> values = events.look_through(id);
     read.events.insert(read.events.end(), values.begin(), values.end());
   }
-  if (read.events.empty()) return;
+  if (read.events.empty()) return remember_other_read(ids, place);
   // One test is seen several times: isnan(x) as the x != x inside it, isfinite(x) as x == x
   // and then abs(x) != inf.
   if (!decisive_reads.empty() && decisive_reads.back().events == read.events &&
@@ -59,15 +59,33 @@ void JudgeState::remember_read(const std::vector<EventId>& ids, bool requires_gr
   if (decisive_reads.size() < kMostDecisiveReads) decisive_reads.push_back(std::move(read));
 }
 
+// A metric: what came of it shows only when the program ends.
+void JudgeState::remember_other_read(const std::vector<EventId>& ids, const Place& place) {
+  HostRead read{{}, place};
+  for (const EventId id : ids) append(read.events, events.look_through(id));
+  if (on_other_read && (backwards > 0 || optimizers > 0)) on_other_read();
+  const bool again =
+      std::any_of(other_reads.begin(), other_reads.end(),
+                  [&](const HostRead& other) { return other.events == read.events; });
+  if (again || read.events.empty()) return;
+  if (other_reads.size() == kMostDecisiveReads) other_reads.erase(other_reads.begin());
+  other_reads.push_back(std::move(read));
+}
+
 // What was read bad before this step was skipped and recovered from: the habit of its line.
 void JudgeState::healthy_step() {
   ++healthy_steps;
+  recovered();
+}
+
+void JudgeState::recovered() {
   for (const auto& [line, count] : bad_reads_of_line) {
     if (most_recovered_reads.size() >= kMostLines && !most_recovered_reads.contains(line)) continue;
     most_recovered_reads[line] = std::max(most_recovered_reads[line], count);
   }
   for (const HostRead& read : decisive_reads) fate(read.events, Fate::kHandled);
   decisive_reads.clear();
+  other_reads.clear();
   bad_reads_of_line.clear();
 }
 

@@ -70,6 +70,7 @@ void JudgeState::collect() {
   for (const PendingGradient& gradient : pending_gradients) refer(gradient.events);
   for (const HostRead& read : host_reads) refer(read.events);
   for (const HostRead& read : decisive_reads) refer(read.events);
+  for (const HostRead& read : other_reads) refer(read.events);
   host_numbers.each_event([&](EventId id) { referred.insert(id); });
   refer(grad_events);
   refer(amp_events);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -105,14 +106,16 @@ struct JudgeState {
   void remember_host(const std::vector<EventId>& ids, const Place& place);
   // The host read or tested a value; it may turn out to be a guard.
   void remember_read(const std::vector<EventId>& ids, bool requires_grad, const Place& place);
+  void remember_other_read(const std::vector<EventId>& ids, const Place& place);
   void healthy_step();  // without an optimizer: a healthy backward
+  void recovered();     // of what the host read bad, a habit is left
   [[nodiscard]] bool is_habit(std::uint32_t line, bool abnormal) const;
 
   // ---- judge_fork.cc
   void forked();
   void begin_anew();
   void take_over(const Past& past);
-  void handed_over(const TensorState& tensor, const Place& place);
+  std::optional<Verdict> handed_over(const TensorState& tensor, const Place& place);
   [[nodiscard]] bool inherited(const std::vector<EventId>& ids) const;
 
   // ---- judge_pending.cc
@@ -128,6 +131,10 @@ struct JudgeState {
   void add_losses_behind(std::vector<EventId>& ids);
   void close(Root& root, Fate what);
   void forget_done_roots();
+  // The state that was spoilt is as it was before; gradients of then are not used any more.
+  void put_back();
+  // All of it was made before the program put a good state back.
+  [[nodiscard]] bool is_undone(const std::vector<EventId>& ids) const;
   [[nodiscard]] bool awaits_gradients() const {
     return any_root_pending || !pending_gradients.empty();
   }
@@ -186,6 +193,7 @@ struct JudgeState {
   std::vector<EventId> amp_events;       // what checks of scalers found bad since their updates
   std::vector<HostRead> host_reads;      // in programs without backward
   std::vector<HostRead> decisive_reads;  // tests and reads since the last healthy step
+  std::vector<HostRead> other_reads;     // the same, of values that no gradient flows through
   // How many of these there were, per line that made the value; and the most that a line recovered
   // from by a healthy step.
   std::map<std::uint32_t, std::int64_t> bad_reads_of_line;
@@ -193,6 +201,7 @@ struct JudgeState {
   HostNumbers host_numbers;
   std::unordered_set<std::uint32_t> lines_to_healthy_roots;
   std::unordered_set<EventId> infs_at_roots;  // absorbed Infs that have reached a root
+  std::function<void()> on_other_read;
   bool step_skipped = false;
   std::int64_t backwards = 0;
   std::int64_t backwards_ended = 0;
@@ -203,6 +212,7 @@ struct JudgeState {
   bool optimizer_stepped = false;                        // and the step was healthy
   std::uint64_t records_dropped = 0;                     // they did not fit
   bool strict = false;
+  EventId undone_before = 0;    // events before this one belong to a harm that was undone
   EventId first_own_event = 0;  // earlier events are of the process that forked this one
   std::int64_t steps_before_fork = 0;
   bool parent_had_optimizers = false;

@@ -17,6 +17,8 @@ const char* words(Fate fate) {
       return "thrown away";
     case Fate::kHandled:
       return "handled";
+    case Fate::kMayHaveEnded:
+      return "the program read it, and may have ended because of it";
   }
   return "";
 }
@@ -82,7 +84,7 @@ std::vector<Note> Notes::list() const {
   for (const NoteSite* site : order_) {
     if (site->error) continue;
     notes.push_back({site->first, site->count, words(site->fate)});
-    notes.back().warns = site->fate == Fate::kDividedAway;
+    notes.back().warns = site->fate == Fate::kDividedAway || site->fate == Fate::kMayHaveEnded;
   }
   if (skips_.count > 0) notes.push_back({skips_.first, skips_.count, "step skipped by GradScaler"});
   return notes;

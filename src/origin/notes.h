@@ -10,7 +10,14 @@
 namespace nanscope {
 
 // What became of a value, the strongest last.
-enum class Fate : std::uint8_t { kNotUsed, kCleaned, kDividedAway, kThrownAway, kHandled };
+enum class Fate : std::uint8_t {
+  kNotUsed,
+  kCleaned,
+  kDividedAway,
+  kThrownAway,
+  kHandled,
+  kMayHaveEnded
+};
 
 struct NoteSite {
   EventView first;

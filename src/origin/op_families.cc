@@ -20,7 +20,7 @@ constexpr Members kMembers[] = {
     {OpFamily::kDivision, "div divide true_divide floor_divide remainder fmod"},
     {OpFamily::kRemainder, "remainder fmod"},
     {OpFamily::kReciprocal, "reciprocal rsqrt"},
-    {OpFamily::kDivisionByNorm, "div reciprocal rsqrt"},
+    {OpFamily::kDivisionByNorm, "div reciprocal rsqrt _weight_norm_interface _weight_norm"},
     {OpFamily::kDecidedByOther, "div true_divide remainder fmod xlogy"},
     {OpFamily::kGuardedSelf, "reciprocal rsqrt log log2 log10 pow sqrt"},
 
@@ -50,6 +50,7 @@ constexpr Members kMembers[] = {
      "adaptive_avg_pool2d _adaptive_avg_pool2d sum_to_size"},
 
     {OpFamily::kAddsOrSubtracts, "add sub rsub"},
+    {OpFamily::kArithmetic, "add sub rsub mul div pow remainder fmod"},
     {OpFamily::kMultipliesOrDivides, "mul div"},
     {OpFamily::kSquare, "mul square"},
     {OpFamily::kSumOfProducts, "mm addmm bmm baddbmm dot mv addmv convolution"},

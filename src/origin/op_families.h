@@ -39,6 +39,7 @@ enum class OpFamily : std::uint8_t {
 
   // Sums, products, casts.
   kAddsOrSubtracts,
+  kArithmetic,  // with a number
   kMultipliesOrDivides,
   kSquare,  // x * x, however it is written
   kSumOfProducts,

@@ -40,6 +40,8 @@ struct OpRecord {
     std::optional<Allocation> allocation;
     // Bad and unknown to the ledger, but a watched op wrote it, finite: an unwatched one did since.
     bool was_finite = false;
+    // Bad and unknown to the ledger: a device that is not watched computed it.
+    bool from_other_device = false;
     BadPattern pattern;  // of what is bad and unknown to the ledger
   };
   struct Write {

@@ -44,7 +44,9 @@ constexpr Family kFamilies[] = {
      "div div_ true_divide reciprocal reciprocal_ rsqrt rsqrt_ mul pow pow_ addcdiv addcdiv_"},
     {&OpTraits::is_log,
      "log log_ log2 log2_ log10 log10_ log1p log1p_ logit logit_ xlogy xlogy_ special_xlog1py"},
-    {&OpTraits::looks_through, "abs abs_ clone _to_copy copy_ fill fill_"},
+    {&OpTraits::looks_through,
+     "abs abs_ clone _to_copy copy_ fill fill_ index_put index_put_ _index_put_impl_ index_fill "
+     "index_fill_"},
     {&OpTraits::reads_host, "_local_scalar_dense"},
     {&OpTraits::validates,
      "multinomial bernoulli bernoulli_ binomial poisson normal normal_ _standard_gamma "

@@ -17,8 +17,9 @@ struct Place {
   std::string node;               // SqrtBackward0, or empty
   std::uint32_t call_stack = 0;   // in backward: where backward() itself was called
   std::int64_t step = 0;
-  bool in_scaler = false;  // inside torch.amp.GradScaler
-  bool printing = false;   // inside torch's tensor printing
+  bool in_scaler = false;        // inside torch.amp.GradScaler
+  bool printing = false;         // inside torch's tensor printing
+  std::uint32_t allowed_by = 0;  // the nanscope.allow() block around it; 0: none
 };
 
 }  // namespace nanscope

@@ -26,6 +26,9 @@ struct Source {
   std::vector<std::shared_ptr<Source>> infs;
   // The declared or imported values it was made from (Verdict::evidence).
   std::vector<std::shared_ptr<Source>> evidence;
+  // Ops that made a part of it finite again, one for each line (Verdict::cleaned).
+  std::vector<EventView> cleaned_by;
+  static constexpr std::size_t kMostCleaned = 4;
   NoteSite* site = nullptr;  // owned by Notes, for ever
 
   [[nodiscard]] bool declared() const { return view.origin_kind == OriginKind::kDeclared; }

@@ -29,7 +29,8 @@ struct EventBase {
 struct EventView : EventBase {
   std::shared_ptr<const EventFacts> facts;  // births, declared, imported, uninitialised
   bool discarded = false;                   // replaced on purpose
-  bool left_before = false;  // imported, after this run had handed out numbers like it
+  bool left_before = false;        // imported, after this run had handed out numbers like it
+  bool from_other_device = false;  // unwatched: another device computed it
 
   [[nodiscard]] Role role() const;  // in a chain
   // Data, where nothing was computed; else the phase of the call.
@@ -41,15 +42,17 @@ struct Verdict {
   HarmKind harm = HarmKind::kGradient;
   bool harmless = false;  // strict: a birth is an error, whatever it does
   EventView origin;
-  bool misuse = false;  // an intended NaN, carried on by this op
+  bool inherited = false;  // its origin is of the process that forked this one
+  bool misuse = false;     // an intended NaN, carried on by this op
   // What the origin made it from and is not to blame: the mask of a fully masked row, the
   // intended NaN that was misused. At most 4.
   std::vector<EventView> evidence;
   std::vector<EventView> chain;  // origin first, harm last; at most 16
   bool chain_truncated = false;
-  Place place;       // where it did harm
-  TargetName name;   // of the parameter or buffer
-  std::string text;  // the exception's words
+  std::vector<EventView> cleaned;  // ops that made a part of it finite again; at most 4
+  Place place;                     // where it did harm
+  TargetName name;                 // of the parameter or buffer
+  std::string text;                // the exception's words
 };
 
 using OnVerdict = std::function<void(const Verdict&)>;

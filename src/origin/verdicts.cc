@@ -48,8 +48,17 @@ bool Verdicts::harm(const HarmDone& harm) {
   if (origins.empty() || excused(harm, origins)) return false;
   for (const Blamed& origin : origins) notes_.harmed(*origin.source);
   const Blamed& first = origins.front();
-  if (!is_new(first.source->view, harm.kind == HarmKind::kException)) return true;
+  if (!is_new(first.source->view, &harm)) return true;
+  report(verdict_on(harm, first));
+  return true;
+}
 
+std::optional<Verdict> Verdicts::tell(const HarmDone& harm) const {
+  const std::vector<Blamed> origins = blame(harm.events, events_);
+  return origins.empty() ? std::nullopt : std::optional(verdict_on(harm, origins.front()));
+}
+
+Verdict Verdicts::verdict_on(const HarmDone& harm, const Blamed& first) const {
   Verdict verdict;
   verdict.harm = harm.kind;
   verdict.place = harm.place;
@@ -62,13 +71,13 @@ bool Verdicts::harm(const HarmDone& harm) {
     if (verdict.evidence.size() < kMostEvidence) verdict.evidence.push_back(view_of(*source));
   }
   trace(harm, first, verdict);
-  report(std::move(verdict));
-  return true;
+  verdict.cleaned = first.source->cleaned_by;
+  return verdict;
 }
 
 void Verdicts::born(Source& source) {
   notes_.harmed(source);
-  if (!is_new(source.view, false)) return;
+  if (!is_new(source.view, nullptr)) return;
   Verdict verdict;
   verdict.harmless = true;
   verdict.place = source.view.place;
@@ -82,13 +91,21 @@ void Verdicts::forget() {
   reported_.clear();
 }
 
-bool Verdicts::is_new(const EventView& origin, bool raised) {
+bool Verdicts::is_new(const EventView& origin, const HarmDone* harm) {
   const std::uint32_t line = origin.place.line;
   const Key key{origin.op, line, line != 0 ? 0 : origin.place.stack};
   const auto [known, added] = reported_.try_emplace(key, verdicts_.size());
   if (added) return verdicts_.size() < kMost;
   const bool was_reported = known->second < verdicts_.size();
-  if (again_ && !raised && was_reported) again_(verdicts_[known->second]);
+  const bool raised = harm != nullptr && harm->kind == HarmKind::kException;
+  if (!again_ || raised || !was_reported) return false;
+  Verdict again = verdicts_[known->second];
+  if (harm != nullptr) {  // the same, at another place
+    again.harm = harm->kind;
+    again.place = harm->place;
+    again.name = harm->name;
+  }
+  again_(again);
   return false;
 }
 
@@ -102,8 +119,10 @@ bool Verdicts::excused(const HarmDone& harm, const std::vector<Blamed>& origins)
   switch (harm.kind) {
     case HarmKind::kParameter:
     case HarmKind::kBuffer:
-    case HarmKind::kOptimizerState:
       return all(origins, OriginKind::kDeclared) || all(origins, OriginKind::kUninitialised);
+    case HarmKind::kOptimizerState:
+      return all(origins, OriginKind::kDeclared) ||
+             (all(origins, OriginKind::kUninitialised) && merely_allocated(harm.events));
     case HarmKind::kException:
     case HarmKind::kGuard:
     case HarmKind::kCollapsed:
@@ -116,6 +135,14 @@ bool Verdicts::excused(const HarmDone& harm, const std::vector<Blamed>& origins)
       return false;
   }
   return false;
+}
+
+// Nothing was computed with what lay in that memory: it may still be filled.
+bool Verdicts::merely_allocated(const std::vector<EventId>& ids) const {
+  return std::all_of(ids.begin(), ids.end(), [&](EventId id) {
+    const Event* event = events_.find(id);
+    return event != nullptr && event->origin_kind == OriginKind::kUninitialised;
+  });
 }
 
 // log(0) = -inf is the right value of a log-probability.

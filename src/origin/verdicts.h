@@ -29,6 +29,8 @@ class Verdicts {
   }
   // Judges the harm; true if it counts, whether or not it was reported before.
   bool harm(const HarmDone& harm);
+  // How these values became bad; nothing is judged or reported.
+  [[nodiscard]] std::optional<Verdict> tell(const HarmDone& harm) const;
   // strict: the birth itself is the error.
   void born(Source& source);
   void forget();
@@ -39,11 +41,13 @@ class Verdicts {
 
  private:
   [[nodiscard]] bool excused(const HarmDone& harm, const std::vector<Blamed>& origins) const;
+  [[nodiscard]] bool merely_allocated(const std::vector<EventId>& ids) const;
   [[nodiscard]] bool is_right_logarithm(const HarmDone& harm,
                                         const std::vector<Blamed>& origins) const;
   // The same origin is reported once; when it does harm again, `again_` is called, unless an
   // exception says so already.
-  [[nodiscard]] bool is_new(const EventView& origin, bool raised);
+  [[nodiscard]] bool is_new(const EventView& origin, const HarmDone* harm);
+  [[nodiscard]] Verdict verdict_on(const HarmDone& harm, const Blamed& first) const;
   void report(Verdict verdict);
   void trace(const HarmDone& harm, const Blamed& origin, Verdict& verdict) const;
 

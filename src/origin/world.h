@@ -23,6 +23,8 @@ struct LeafGrad {
   std::uint64_t version = 0;
   TensorState state;  // of the gradient
   bool in_optimizer = false;
+  // It belongs to another thread, which may be writing it: nothing but `leaf` is known now.
+  bool unanswered = false;
   TargetName name;
 };
 

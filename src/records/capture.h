@@ -10,6 +10,7 @@
 #include "records/fix.h"
 #include "records/program.h"
 #include "records/repair.h"
+#include "records/withdrawal.h"
 
 namespace nanscope {
 

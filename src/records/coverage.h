@@ -13,11 +13,19 @@ struct NotWatched {
   std::int64_t count = 0;
 };
 
+// What the program, or who ran it, allowed to be non-finite.
+struct Allowance {
+  std::string what;  // the block, the comment, the option
+  std::string why;
+  std::int64_t count = 0;  // findings that it made notes of; 0: it was never needed
+};
+
 struct Coverage {
   std::int64_t ops_watched = 0;
   std::int64_t bytes_scanned = 0;
   std::int64_t steps = 0;
   std::vector<NotWatched> not_watched;
+  std::vector<Allowance> allowed;
 };
 
 }  // namespace nanscope

@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "records/experiment.h"
 #include "records/forewarning.h"
 #include "records/harm.h"
 #include "records/kinds.h"
 #include "records/maker.h"
+#include "records/module.h"
 #include "records/origin.h"
 #include "records/step.h"
 #include "records/tensor_facts.h"
@@ -47,6 +49,19 @@ struct Finding {
   std::vector<StepRecord> history;
   std::vector<Magnitude> magnitudes;
   std::optional<Forewarning> forewarning;
+  std::string undone;   // an error that was withdrawn to a note: how the harm was undone
+  std::string allowed;  // a note that would be more, had the program not allowed it: why it did
+  std::vector<Link> cleaned;         // where a part of it was cleaned, beside its way; at most 4
+  std::vector<ModuleFacts> modules;  // parents before their children
+  std::int64_t modules_left_out = 0;
+  std::vector<Experiment> experiments;
+  // In backward: what does not take this element in the forward (where, a mask), with its place if
+  // that is known; nothing if nobody is known to leave it out.
+  std::optional<Link> left_out_by;
+  // How what was not made by torch in this process came here: sentences. Where one of them is only
+  // likely, so is the finding.
+  std::vector<std::string> arrival;
+  bool arrival_is_likely = false;
 };
 
 }  // namespace nanscope

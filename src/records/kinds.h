@@ -23,5 +23,9 @@ enum class HarmKind : std::uint8_t {
 };
 enum class Role : std::uint8_t { kBirth, kDeclared, kImported, kCarrier, kCleaned, kHarm };
 enum class Ended : std::uint8_t { kNormally, kException, kSignal, kStopped };
+// An operand was replaced; or the operands were made again in float64 from their own inputs.
+enum class ExperimentKind : std::uint8_t { kMended, kMadeAgain };
+// How a value was lost on the way to the op that failed.
+enum class Loss : std::uint8_t { kNothing, kCancellation, kUnderflow, kGuard, kRounding, kMasked };
 
 }  // namespace nanscope

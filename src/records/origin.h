@@ -32,10 +32,12 @@ struct Origin {
   std::int64_t pos_inf = 0;
   std::int64_t neg_inf = 0;
   std::int64_t numel = 0;
-  bool per_element = false;  // judged element by element; else for the tensor as a whole
-  bool was_finite = false;   // unwatched: a watched op wrote it before
-  bool left_before = false;  // imported, after this run had handed out numbers like it
-  bool discarded = false;    // the program replaced it on purpose: where, a mask, nan_to_num
+  bool per_element = false;        // judged element by element; else for the tensor as a whole
+  bool was_finite = false;         // unwatched: a watched op wrote it before
+  bool left_before = false;        // imported, after this run had handed out numbers like it
+  bool from_other_device = false;  // unwatched: another device computed it
+  bool not_spelled = false;        // declared, by a number that the program's text does not spell
+  bool discarded = false;          // the program replaced it on purpose: where, a mask, nan_to_num
 };
 
 }  // namespace nanscope

@@ -19,6 +19,8 @@ struct Program {
   std::string host;
   std::optional<int> exit_status;  // absent while it runs
   std::optional<Ended> ended;
+  std::vector<std::string> devices;  // where its watched ops ran: "cpu, 8 threads"
+  std::optional<double> seconds;     // from the beginning of the watch to its end
 };
 
 }  // namespace nanscope

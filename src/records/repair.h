@@ -12,7 +12,7 @@ namespace nanscope {
 
 // What running a patched program showed.
 struct Verification {
-  std::string status;  // verified, failed, inconclusive, not_run
+  std::string status;  // verified, not_exercised, failed, inconclusive, not_run
   std::int64_t steps = 0;
   std::optional<bool> healthy_steps_unchanged;
   std::string detail;

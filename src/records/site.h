@@ -1,6 +1,7 @@
 // Where something stands in source code.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct Site {
   std::string function;
   std::vector<std::string> source;  // the lines line..end_line as they stood when run
   std::string remark;               // why columns or text are missing; else empty
+  std::vector<std::string> before;  // of an origin: the lines above, at most kMostAround
+  std::vector<std::string> after;   // and those below
+
+  static constexpr std::size_t kMostAround = 4;
 };
 
 struct Frame {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "scan/bad_map.h"
+#include "scan/exponents.h"
 #include "scan/statistics.h"
 
 namespace nanscope {
@@ -17,14 +19,19 @@ struct TensorFacts {
   std::vector<std::int64_t> shape;
   Statistics statistics;
   std::vector<Value> at_index;  // at the failing elements, in their order; empty if unknown
-  std::string remark;           // e.g. "as it was before the op overwrote it"
+  // Of the others, at most 32 that are finite, from the smallest in size to the largest: what a
+  // proposed patch has to keep. None of a tensor that has only values like the failing ones.
+  std::vector<Value> healthy;
+  std::string remark;  // e.g. "as it was before the op overwrote it"
   // Its name in the op's schema: self, other, tensors[2]; "saved self" for what a backward node
   // kept since forward; empty if unknown.
   std::string argument;
   // Of the elements that feed the first failing one, where they are several: the row of a
   // softmax, what a reduction summed.
   std::optional<Statistics> feeding;
-  bool parameter = false;  // a trained weight, or a view of one
+  bool parameter = false;                      // a trained weight, or a view of one
+  std::optional<ExponentHistogram> exponents;  // of floating-point elements
+  std::optional<BadMap> bad_map;               // where some are non-finite
 };
 
 // A scalar argument of the op: eps, exponent, dim.

@@ -32,6 +32,11 @@ inline constexpr std::array<std::string_view, 6> kWords<Role>{"birth",   "declar
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Ended>{"normally", "exception", "signal",
                                                                "stopped"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<ExperimentKind>{"mended", "made_again"};
+template <>
+inline constexpr std::array<std::string_view, 6> kWords<Loss>{
+    "nothing", "cancellation", "underflow", "guard", "rounding", "masked"};
 
 template <class Enum>
 concept Worded = kWords<Enum>

@@ -8,14 +8,14 @@
 #include <iterator>
 
 #include "report/json_document.h"
+#include "report/page_data.h"
 #include "report/text.h"
 #include "report/unicode.h"
 
 namespace nanscope {
 namespace {
 
-constexpr std::size_t kMostPageData = 700'000;  // bytes; the page itself has some 100,000
-constexpr std::size_t kMostPageText = 60'000;   // of what is shown without script
+constexpr std::size_t kMostPageText = 60'000;  // of what is shown without script
 
 // Nothing in it can end the element it stands in, or begin another.
 std::string escaped_json(const std::string& json) {
@@ -74,34 +74,6 @@ std::string filled(std::string_view page, std::string_view title, std::string_vi
   }
 }
 
-std::size_t size_of(const Json& json) { return json_text(json, -1).size(); }
-
-// The reports of all captures; of the findings as many as fit, errors of each first.
-Json fitting_reports(const std::vector<Diagnosed>& captures) {
-  const std::size_t share = kMostPageData / std::max<std::size_t>(captures.size(), 1);
-  Json reports = Json::array();
-  for (const Diagnosed& one : captures) {
-    Json report = json_document(one);
-    Json kept = Json::array();
-    std::size_t used = 0;
-    std::size_t left_out = 0;
-    for (Json& finding : report["findings"]) {
-      const std::size_t size = size_of(finding);
-      if (used + size > share) {
-        ++left_out;
-        continue;
-      }
-      used += size;
-      kept.push_back(std::move(finding));
-    }
-    report["findings"] = std::move(kept);
-    report["findings_left_out"] = left_out;
-    report["capture"] = one.name;
-    reports.push_back(std::move(report));
-  }
-  return reports;
-}
-
 std::string plain_text(const std::vector<Diagnosed>& captures) {
   std::string text;
   for (const Diagnosed& one : captures) text += text_report(one, {}) + "\n";
@@ -133,7 +105,7 @@ Result<std::string> page_template() {
 std::string html_report(std::string_view page, const std::vector<Diagnosed>& captures,
                         std::string_view version, const std::vector<std::string>& redacted) {
   const Json data{
-      {"nanscope", version}, {"redacted", redacted}, {"reports", fitting_reports(captures)}};
+      {"nanscope", version}, {"redacted", redacted}, {"reports", report::page_reports(captures)}};
   return filled(page, escaped_html(title_of(captures)), escaped_html(plain_text(captures)),
                 escaped_json(json_text(data, -1)));
 }

@@ -17,8 +17,8 @@ namespace nanscope {
 // The page without data, as it was installed beside this library. An error says how to get it.
 [[nodiscard]] Result<std::string> page_template();
 
-// `redacted` names what was left out. Findings beyond what fits into a page below 1 MB are left
-// out, notes first, and counted.
+// `redacted` names what was left out. Findings beyond what fits into a page below 1 MB are
+// shortened, notes first (page_data.h).
 [[nodiscard]] std::string html_report(std::string_view page, const std::vector<Diagnosed>& captures,
                                       std::string_view version,
                                       const std::vector<std::string>& redacted = {});

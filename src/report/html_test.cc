@@ -41,6 +41,9 @@ TEST(Html, NothingInACaptureIsMarkup) {
   Finding hostile = sample::log_of_zero();
   const std::string script = "</script><script>alert(1)</script><!--nanscope:data-->";
   hostile.origin.site.file = hostile.origin.op = hostile.inputs[0].name = script;
+  hostile.origin.site.before = hostile.origin.site.after = {script};
+  hostile.modules = {{script, script, 1, script, 1, 1, script}};
+  hostile.cleaned = {{script, hostile.origin.site, Phase::kForward, Role::kCleaned}};
   Capture capture = sample::capture({hostile});
   capture.program.argv = {script};
   const std::string page = html_report(kPage, {diagnosed(capture, script)}, "1");
@@ -59,12 +62,55 @@ TEST(Html, StaysBelowOneMegabyte) {
   EXPECT_EQ(report["findings"].size() + report["findings_left_out"].get<std::size_t>(), 3'001u);
 }
 
+Finding of_many_modules() {
+  Finding finding = sample::log_of_zero();
+  finding.modules.assign(4096, {std::string(300, '<'), "Linear", 1, "float32", 1, 1, "float32"});
+  finding.inputs[0].bad_map = BadMap{48, 48, std::vector<std::int64_t>(48 * 48, 3)};
+  return finding;
+}
+
+TEST(Html, AFindingThatIsTooLargeIsShortened) {
+  const nlohmann::json report =
+      data_of(page_of_findings({of_many_modules(), sample::note()}))["reports"][0];
+  ASSERT_EQ(report["findings"].size(), 2u);
+  EXPECT_EQ(report["findings_left_out"], 0);
+  const nlohmann::json& large = report["findings"][0];
+  EXPECT_EQ(large["shortened"], true);
+  EXPECT_FALSE(large.contains("modules"));
+  EXPECT_FALSE(large["inputs"][0].contains("bad_map"));
+  EXPECT_EQ(large["cause"]["id"], "log_of_zero");
+  EXPECT_EQ(large["chain"].size(), 4u);
+  EXPECT_FALSE(report["findings"][1].contains("shortened"));
+}
+
+TEST(Html, TextsAreTheLastToBeCut) {
+  Finding finding = sample::log_of_zero();
+  finding.chain.assign(128, finding.chain[0]);
+  for (Link& link : finding.chain) link.site.code = std::string(4000, '&');
+  Capture capture = sample::capture({finding, sample::note()});
+  capture.proposal =
+      Fix{.id = "clamp", .diff = std::string(4000, '+'), .files = {"a.py"}, .explanation = "p"};
+  const std::string page = html_report(kPage, {diagnosed(capture, "x.nsc")}, "1");
+  EXPECT_LT(page.size(), 900'000u);
+  const nlohmann::json report = data_of(page)["reports"][0];
+  ASSERT_EQ(report["findings"].size(), 2u);
+  EXPECT_EQ(report["findings"][0]["shortened"], true);
+  EXPECT_EQ(report["findings"][0]["chain"].size(), 8u);
+  EXPECT_EQ(report["findings"][0]["fix"]["diff"], "");  // half a patch would be another one
+  EXPECT_EQ(report["findings"][0]["origin"]["op"], "aten::log");
+}
+
 Diagnosed telling() {
   Finding finding = sample::log_of_zero();
   finding.origin.site.file = "/home/alice/secret/train.py";
   finding.history.emplace_back().loss = 0.7071;
   finding.scalars = {{"eps", "0.7071"}};
   finding.magnitudes = {{"self.secret(h)", 0.7071, false}};
+  finding.origin.site.before = {"secret(a)"};
+  finding.origin.site.after = {"secret(b)"};
+  finding.cleaned = {{"aten::where", finding.origin.site, Phase::kForward, Role::kCleaned}};
+  finding.modules = {{"net.head", "Secret", 0.7071, "float32", 0.7071, 0.7071, "float32"}};
+  finding.inputs[0].exponents = ExponentHistogram{-70, 1, {70717071}, 64};
   finding.harm->text = "ValueError: /home/alice p is 0.7071";
   Capture capture = sample::capture({finding});
   capture.program.argv = {"/home/alice/train.py", "--token", "0.7071"};
@@ -83,14 +129,14 @@ std::string redacted_texts(const char* words) {
 
 TEST(Redact, WhatMayNotLeaveTheHouseDoesNot) {
   const std::string source = redacted_texts("source");
-  for (const char* word : {"torch.log(p)).mean", "loss_fn", "net.head", "secret("})
+  for (const char* word : {"torch.log(p)).mean", "loss_fn", "net.head", "secret(", "Secret"})
     EXPECT_EQ(source.find(word), std::string::npos) << word;
   const std::string paths = redacted_texts("paths");
   for (const char* word : {"alice", "secret/", "--token"})
     EXPECT_EQ(paths.find(word), std::string::npos) << word;
   EXPECT_NE(paths.find("train.py"), std::string::npos);
   const std::string values = redacted_texts("values");
-  for (const char* word : {"0.7071", "0.993162", "0.312204"})
+  for (const char* word : {"0.7071", "0.993162", "0.312204", "70717071"})
     EXPECT_EQ(values.find(word), std::string::npos) << word;
   EXPECT_NE(values.find("log_of_zero"), std::string::npos);  // what it was stays
 }

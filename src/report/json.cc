@@ -8,17 +8,22 @@
 #include <optional>
 #include <vector>
 
+#include "base/harmless_json.h"
 #include "capture/secrets.h"
 #include "diagnose/cause.h"
 #include "records/words.h"
 #include "report/journey.h"
 #include "report/json_document.h"
+#include "report/json_number.h"
+#include "report/picture_json.h"
 #include "report/repair.h"
 #include "report/sentence.h"
 #include "report/summary.h"
 
 namespace nanscope {
 namespace {
+
+using report::number_json;
 
 template <class T, class F>
 Json list_of(const std::vector<T>& entries, F one) {
@@ -32,18 +37,10 @@ Json or_null(const std::optional<T>& maybe) {
   return maybe ? Json(*maybe) : Json(nullptr);
 }
 
-Json number_of(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-Json statistic_of(const std::optional<double>& value) {
-  return value ? number_of(*value) : Json(nullptr);
-}
+Json optional_number(const std::optional<double>& value) { return number_json(value); }
 
 Json value_of(const Value& value) {
-  if (!value.is_complex) return number_of(value.real);
+  if (!value.is_complex) return number_json(value.real);
   const double nan = std::numeric_limits<double>::quiet_NaN();  // without a sign
   const double real = std::isnan(value.real) ? nan : value.real;
   const double imag = std::isnan(value.imag) ? nan : value.imag;
@@ -58,10 +55,12 @@ Json site_of(const Site& site) {
   return json;
 }
 
-// With its lines, which a page shows.
+// With its lines and those around it, which a page shows.
 Json site_with_source(const Site& site) {
   Json json = site_of(site);
   if (!site.source.empty()) json["source"] = site.source;
+  if (!site.before.empty()) json["before"] = site.before;
+  if (!site.after.empty()) json["after"] = site.after;
   return json;
 }
 
@@ -110,9 +109,9 @@ Json link_of(const Link& link) {
 }
 
 void add_statistics(const Statistics& s, Json& json) {
-  json["min"] = statistic_of(s.min);
-  json["max"] = statistic_of(s.max);
-  json["mean"] = statistic_of(s.mean);
+  json["min"] = number_json(s.min);
+  json["max"] = number_json(s.max);
+  json["mean"] = number_json(s.mean);
   json["zeros"] = s.zeros;
   json["negatives"] = s.negatives;
   json["subnormals"] = s.subnormals;
@@ -131,10 +130,12 @@ Json tensor_of(const TensorFacts& tensor) {
   Json json{{"name", tensor.name}, {"dtype", tensor.dtype}, {"shape", tensor.shape}};
   add_statistics(tensor.statistics, json);
   json["at_index"] = list_of(tensor.at_index, value_of);
+  if (!tensor.healthy.empty()) json["healthy"] = list_of(tensor.healthy, value_of);
   if (tensor.feeding) json["feeding"] = feeding_of(*tensor.feeding);
   if (!tensor.remark.empty()) json["remark"] = tensor.remark;
   if (!tensor.argument.empty()) json["argument"] = tensor.argument;
   if (tensor.parameter) json["parameter"] = true;
+  report::add_pictures(tensor, json);
   return json;
 }
 
@@ -146,12 +147,17 @@ Json cause_of(const Cause& cause) {
   const auto other = [](const Cause::Other& o) {
     return Json{{"id", o.id}, {"why_not", o.why_not}, {"shows", o.shows}};
   };
+  const auto experiment = [](const Cause::Experiment& e) {
+    return Json{{"what", e.what}, {"result", e.result}};
+  };
   return {{"id", cause.id},
+          {"title", cause.title},
           {"certainty", word_of(cause.certainty)},
           {"to_blame", cause.to_blame},
           {"sentence", cause.sentence},
           {"evidence", cause.evidence},
-          {"others", list_of(cause.others, other)}};
+          {"others", list_of(cause.others, other)},
+          {"experiments", list_of(cause.experiments, experiment)}};
 }
 
 Json fix_of(const std::optional<Fix>& fix) {
@@ -180,8 +186,8 @@ Json verification_of(const std::optional<Verification>& verification, bool propo
             {"checks", shown.checks}};
   if (!shown.losses_before.empty() || !shown.losses_after.empty()) {
     json["first_loss"] = shown.first_loss;
-    json["losses_before"] = list_of(shown.losses_before, statistic_of);
-    json["losses_after"] = list_of(shown.losses_after, statistic_of);
+    json["losses_before"] = list_of(shown.losses_before, optional_number);
+    json["losses_after"] = list_of(shown.losses_after, optional_number);
   }
   return json;
 }
@@ -204,25 +210,28 @@ Json maker_of(const Maker& maker) {
 
 Json step_of(const StepRecord& record) {
   return {{"step", record.step},
-          {"loss", statistic_of(record.loss)},
-          {"gradient_norm", statistic_of(record.gradient_norm)},
-          {"largest_parameter", statistic_of(record.largest_parameter)},
-          {"update_ratio", statistic_of(record.update_ratio)},
-          {"learning_rate", statistic_of(record.learning_rate)},
-          {"loss_scale", statistic_of(record.loss_scale)}};
+          {"loss", number_json(record.loss)},
+          {"gradient_norm", number_json(record.gradient_norm)},
+          {"largest_parameter", number_json(record.largest_parameter)},
+          {"update_ratio", number_json(record.update_ratio)},
+          {"learning_rate", number_json(record.learning_rate)},
+          {"loss_scale", number_json(record.loss_scale)}};
 }
 
 Json magnitude_of(const Magnitude& magnitude) {
   return {{"name", magnitude.name},
-          {"largest", number_of(magnitude.largest)},
+          {"largest", number_json(magnitude.largest)},
           {"gradient", magnitude.gradient}};
 }
 
 Json forewarning_of(const Forewarning& forewarning) {
+  const auto or_left_out = [](double number) {
+    return std::isnan(number) ? Json(nullptr) : number_json(number);
+  };
   return {{"name", forewarning.name},
           {"dtype", forewarning.dtype},
-          {"value", number_of(forewarning.value)},
-          {"limit", number_of(forewarning.limit)},
+          {"value", or_left_out(forewarning.value)},
+          {"limit", or_left_out(forewarning.limit)},
           {"steps", forewarning.steps}};
 }
 
@@ -246,6 +255,10 @@ Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair
       {"history", list_of(finding.history, step_of)},
       {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
       {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
+  if (!finding.undone.empty()) json["undone"] = finding.undone;
+  if (!finding.allowed.empty()) json["allowed"] = finding.allowed;
+  if (!finding.cleaned.empty()) json["cleaned"] = list_of(finding.cleaned, link_of);
+  report::add_modules(finding, json);
   if (finding.inputs_left_out > 0) json["inputs_left_out"] = finding.inputs_left_out;
   if (finding.forewarning) json["forewarning"] = forewarning_of(*finding.forewarning);
   if (!repair.tried.empty()) json["tried"] = list_of(repair.tried, attempt_of);
@@ -264,24 +277,32 @@ Json findings_in_order(const Diagnosed& diagnosed) {
 }
 
 Json program_of(const Program& program) {
-  return {{"argv", mask_secrets(program.argv)},
-          {"python", program.python},
-          {"torch", program.torch},
-          {"mode", program.mode},
-          {"pid", program.pid},
-          {"host", program.host},
-          {"exit_status", or_null(program.exit_status)},
-          {"ended", program.ended ? Json(word_of(*program.ended)) : Json(nullptr)}};
+  Json json{{"argv", mask_secrets(program.argv)},
+            {"python", program.python},
+            {"torch", program.torch},
+            {"mode", program.mode},
+            {"pid", program.pid},
+            {"host", program.host},
+            {"exit_status", or_null(program.exit_status)},
+            {"ended", program.ended ? Json(word_of(*program.ended)) : Json(nullptr)}};
+  if (!program.devices.empty()) json["devices"] = program.devices;
+  if (program.seconds) json["seconds"] = number_json(*program.seconds);
+  return json;
 }
 
 Json coverage_of(const Coverage& coverage) {
   const auto gap = [](const NotWatched& g) {
     return Json{{"what", g.what}, {"why", g.why}, {"count", g.count}};
   };
-  return {{"ops_watched", coverage.ops_watched},
-          {"bytes_scanned", coverage.bytes_scanned},
-          {"steps", coverage.steps},
-          {"not_watched", list_of(coverage.not_watched, gap)}};
+  const auto allowance = [](const Allowance& a) {
+    return Json{{"what", a.what}, {"why", a.why}, {"count", a.count}};
+  };
+  Json json{{"ops_watched", coverage.ops_watched},
+            {"bytes_scanned", coverage.bytes_scanned},
+            {"steps", coverage.steps},
+            {"not_watched", list_of(coverage.not_watched, gap)}};
+  if (!coverage.allowed.empty()) json["allowed"] = list_of(coverage.allowed, allowance);
+  return json;
 }
 
 }  // namespace
@@ -298,7 +319,7 @@ Json json_document(const Diagnosed& diagnosed) {
 }
 
 std::string json_text(const Json& document, int indent) {
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return harmless_json(document.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string json_report(const Capture& capture) {

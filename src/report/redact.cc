@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "diagnose/causes.h"
 #include "diagnose/phrase.h"
 
@@ -17,6 +19,7 @@ void for_each_site(Finding& finding, F change) {
   if (finding.origin.library_site) change(*finding.origin.library_site);
   if (finding.harm && finding.harm->site) change(*finding.harm->site);
   for (Link& link : finding.chain) change(link.site);
+  for (Link& link : finding.cleaned) change(link.site);
   for (Maker& maker : finding.makers) change(maker.site);
 }
 
@@ -34,6 +37,8 @@ void without_source(Finding& finding) {
   for_each_site(finding, [](Site& site) {
     site.code.clear();
     site.source.clear();
+    site.before.clear();
+    site.after.clear();
     site.function.clear();
     site.remark.clear();
   });
@@ -48,6 +53,8 @@ void without_source(Finding& finding) {
     if (!finding.harm->text.empty()) finding.harm->text = kLeftOut;
   }
   for (Magnitude& magnitude : finding.magnitudes) magnitude.name.clear();
+  finding.modules.clear();      // their paths and classes are names of the source
+  finding.experiments.clear();  // they quote expressions
   if (finding.forewarning) finding.forewarning->name = kLeftOut;
 }
 
@@ -71,16 +78,24 @@ void without_values(Finding& finding) {
     without_numbers(tensor.statistics);
     if (tensor.feeding) without_numbers(*tensor.feeding);
     tensor.at_index.clear();
+    tensor.healthy.clear();
     tensor.remark.clear();
+    tensor.exponents.reset();
   });
   for (ScalarFact& scalar : finding.scalars) scalar.value = kLeftOut;
   for (Maker& maker : finding.makers)
     for (ScalarFact& scalar : maker.scalars) scalar.value = kLeftOut;
   finding.exact.reset();
   finding.recomputed.clear();
+  finding.experiments.clear();
   finding.history.clear();
   finding.magnitudes.clear();
-  finding.forewarning.reset();
+  for (ModuleFacts& module : finding.modules)
+    module.activation = module.weight = module.gradient = std::nullopt;
+  if (finding.forewarning) {  // it still is one: nothing has happened yet
+    finding.forewarning->value = finding.forewarning->limit = std::nan("");
+    finding.origin.value = {.real = std::nan("")};
+  }
   if (finding.harm && !finding.harm->text.empty()) finding.harm->text = kLeftOut;
 }
 
@@ -88,7 +103,9 @@ void without_values(Finding& finding) {
 void without_particulars(Cause& cause) {
   const CauseInfo* info = find_cause(cause.id);
   cause.sentence = info != nullptr ? std::string(info->summary) : "The cause is not known.";
+  cause.title = info != nullptr ? std::string(info->title) : "Not explained";
   cause.evidence.clear();
+  cause.experiments.clear();
   for (Cause::Other& other : cause.others) other.why_not = kLeftOut;
 }
 

@@ -33,7 +33,8 @@ std::string deed(const Origin& origin) {
     case OriginKind::kBirth:
       return fmt::format("{} made {}", origin.op, value);
     case OriginKind::kDeclared:
-      return fmt::format("{} wrote {} on purpose", origin.op, value);
+      if (origin.not_spelled) return fmt::format("the program was given the number {}", value);
+      return fmt::format("the program writes {} here", value);
     case OriginKind::kImported:
       if (origin.op == kNoOp) return fmt::format("{} came in from outside", value);
       return fmt::format("{} read {} that came in from outside", origin.op, value);

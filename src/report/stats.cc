@@ -11,12 +11,16 @@
 #include "diagnose/phrase.h"
 #include "records/words.h"
 #include "report/json_document.h"
+#include "report/json_number.h"
+#include "report/module_rooms.h"
 #include "report/sentence.h"
 #include "report/summary.h"
 #include "report/unicode.h"
 
 namespace nanscope {
 namespace {
+
+constexpr std::size_t kMostModules = 12;  // in the text
 
 // How near a tensor came to the largest number of its type.
 struct HeadRoom {
@@ -99,6 +103,14 @@ Json stats_of(const Diagnosed& diagnosed) {
                      {"largest", one.largest},
                      {"bits_left", one.bits}});
   json["head_room"] = std::move(rooms);
+  json["modules"] = Json::array();
+  for (const report::ModuleRoom& room : report::module_rooms(capture.findings))
+    json["modules"].push_back({{"path", room.path},
+                               {"what", room.what},
+                               {"dtype", room.dtype},
+                               {"largest", report::number_json(room.largest)},
+                               {"bits_left", room.bits}});
+  if (capture.program.seconds) json["seconds"] = *capture.program.seconds;
   Json sites = Json::array();
   for (const SiteNotes& note : notes_per_site(diagnosed))
     sites.push_back({{"site", note.site},
@@ -137,6 +149,30 @@ class StatsTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// The modules that came nearest to the end of their type, and the least of each type.
+std::string module_tables(const Capture& capture, std::size_t columns) {
+  const std::vector<report::ModuleRoom> rooms = report::module_rooms(capture.findings);
+  if (rooms.empty()) return {};
+  StatsTable modules;
+  modules.row({"module", "of its", "dtype", "largest", "doublings left"});
+  const auto add = [&](StatsTable& table, const std::string& first,
+                       const report::ModuleRoom& room) {
+    table.row({first, room.what, report::safe(room.dtype), number(room.largest),
+               fmt::format("{:.1f}", room.bits)});
+  };
+  for (std::size_t i = 0; i < std::min(rooms.size(), kMostModules); ++i)
+    add(modules, report::cut_front(report::safe(rooms[i].path), columns / 3), rooms[i]);
+  std::string text = "\n" + modules.text(columns);
+  if (rooms.size() > kMostModules)
+    text += fmt::format("  and {} more modules (--json has them)\n",
+                        grouped(static_cast<std::int64_t>(rooms.size() - kMostModules)));
+  StatsTable types;
+  types.row({"least of each type", "of its", "dtype", "largest", "doublings left"});
+  for (const report::ModuleRoom& room : report::least_of_each_type(rooms))
+    add(types, report::cut_front(report::safe(room.path), columns / 3), room);
+  return text + "\n" + types.text(columns);
+}
+
 std::string stats_text(const Diagnosed& diagnosed, std::size_t columns) {
   const Capture& capture = diagnosed.capture;
   const Coverage& coverage = capture.coverage;
@@ -144,6 +180,8 @@ std::string stats_text(const Diagnosed& diagnosed, std::size_t columns) {
   amounts.row({"ops watched", grouped(coverage.ops_watched)});
   amounts.row({"bytes scanned", byte_count(coverage.bytes_scanned)});
   amounts.row({"steps", grouped(coverage.steps)});
+  if (capture.program.seconds)
+    amounts.row({"seconds watched", fmt::format("{:.1f}", *capture.program.seconds)});
   for (const Level level : {Level::kError, Level::kWarning, Level::kNote})
     amounts.row({fmt::format("{}s", word_of(level)), grouped(findings_of(capture, level))});
   std::string text =
@@ -157,6 +195,7 @@ std::string stats_text(const Diagnosed& diagnosed, std::size_t columns) {
                  number(one.largest), fmt::format("{:.1f}", one.bits)});
     text += "\n" + table.text(columns);
   }
+  text += module_tables(capture, columns);
   if (const std::vector<SiteNotes> notes = notes_per_site(diagnosed); !notes.empty()) {
     StatsTable table;
     table.row({"notes at", "cause", "fate", "times"});

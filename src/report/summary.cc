@@ -47,7 +47,18 @@ std::string asides(const Capture& capture) {
   return parts.empty() ? std::string() : "; " + joined(parts, ", ");
 }
 
+std::string ending_text(const Program& program) {
+  if (program.ended == Ended::kException) return "the program ended by an exception";
+  return fmt::format("the program ended with status {}", program.exit_status.value_or(0));
+}
+
 }  // namespace
+
+bool ended_badly(const Capture& capture) {
+  const Program& program = capture.program;
+  if (program.ended == Ended::kException) return true;
+  return program.ended == Ended::kNormally && program.exit_status.value_or(0) != 0;
+}
 
 std::int64_t findings_of(const Capture& capture, Level level) {
   return std::count_if(capture.findings.begin(), capture.findings.end(),
@@ -82,6 +93,9 @@ std::string summary_line(const Capture& capture) {
         "nanscope: clean at every look, one a step: loss, gradients, parameters and state were "
         "finite for {}{}.",
         plural(coverage.steps, "step"), asides(capture));
+  if (ended_badly(capture) && findings_of(capture, Level::kNote) > 0)
+    return fmt::format("nanscope: {}, and no NaN or Inf is known to be why; these were about. {}.",
+                       ending_text(capture.program), coverage_text(coverage));
   return fmt::format("nanscope: clean. No NaN or Inf did harm: {}{}.", coverage_text(coverage),
                      asides(capture));
 }

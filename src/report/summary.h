@@ -11,6 +11,8 @@ namespace nanscope {
 
 // error, clean, or unknown: nothing was found, but not everything was watched.
 [[nodiscard]] std::string_view verdict_of(const Capture& capture);
+// By an exception, or with a status that is not 0: what was about is listed then.
+[[nodiscard]] bool ended_badly(const Capture& capture);
 [[nodiscard]] std::int64_t findings_of(const Capture& capture, Level level);
 
 // "12,345 ops watched, 1.2 GB scanned, 13 steps; nothing went unwatched"

@@ -6,12 +6,14 @@
 #include <optional>
 
 #include "diagnose/phrase.h"
+#include "report/block_histogram.h"
 #include "report/unicode.h"
 
 namespace nanscope::report {
 namespace {
 
 constexpr std::size_t kWidestColumn = 30;
+constexpr std::size_t kHistogramColumns = 16;
 constexpr std::string_view kGap = "  ";
 
 using Column = std::vector<std::string>;  // the head first
@@ -24,6 +26,18 @@ Column labels(const std::vector<Index>& failing, std::size_t elements) {
   for (std::size_t i = 0; i < elements; ++i)
     column.push_back(failing[i].empty() ? "its value" : "at " + cut(bracketed(failing[i]), 24));
   return column;
+}
+
+// How large the numbers are, below the statistics: two rows, where one of the tensors has them.
+void add_histogram(const TensorFacts& tensor, Column& column) {
+  const BlockHistogram drawn =
+      tensor.exponents ? block_histogram(*tensor.exponents, kHistogramColumns) : BlockHistogram{};
+  column.push_back(drawn.blocks.empty() ? "-" : drawn.blocks);
+  column.push_back(drawn.range.empty() ? "-" : drawn.range);
+}
+
+bool has_histogram(const TensorFacts& tensor) {
+  return tensor.exponents && !tensor.exponents->bins.empty();
 }
 
 Column column_of(const TensorFacts& tensor, std::size_t elements) {
@@ -76,12 +90,15 @@ std::vector<std::string> statistics_table(const std::vector<TensorFacts>& tensor
                                           const std::vector<Index>& failing, std::size_t elements,
                                           std::size_t columns, const Paint& paint) {
   elements = std::min(elements, failing.size());
-  const Column names = labels(failing, elements);
+  Column names = labels(failing, elements);
+  const bool histograms = std::any_of(tensors.begin(), tensors.end(), has_histogram);
+  if (histograms) names.insert(names.end(), {"exponents", ""});
   std::vector<std::string> lines;
   std::vector<Column> block{names};
   std::size_t used = width_of(names);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     Column column = column_of(tensors[i], elements);
+    if (histograms) add_histogram(tensors[i], column);
     const std::size_t width = kGap.size() + width_of(column);
     if (block.size() > 1 && used + width > columns) {
       print(block, paint, lines);

@@ -122,6 +122,7 @@ std::string sureness(const Cause& cause) {
 void root_cause(const Cause& cause, Page& page) {
   const bool certain = cause.certainty == Certainty::kCertain;
   page.title("Root Cause");
+  page.prose(2, cause.title, 2);
   const std::string sure = sureness(cause);
   if (report::columns_of(cause.id + sure) <= page.room(2)) {
     page.line(2, page.paint().error(cause.id) + sure);
@@ -194,13 +195,14 @@ void diff(const std::string& text, Page& page) {
 void fix(const Repair& repair, Page& page) {
   if (!repair.fix) {
     page.title("Fix");
-    page.line(2, repair.verification ? "None." : "`nanscope fix` proposes a patch and proves it.");
+    page.line(2, repair.verification ? "None." : "None is proposed; `nanscope fix` looks for one.");
     return;
   }
   const Fix& fix = *repair.fix;
-  page.title(fix.applied ? "Fix Applied" : "Fix");
+  const std::string name = fix.workaround ? "Workaround" : "Fix";  // that is not one
+  page.title(fix.applied ? name + " Applied" : name);
   std::string manner = fix.id;
-  if (fix.workaround) manner += " (a workaround: it hides the fault)";
+  if (fix.workaround) manner += " (not a fix: it hides the fault)";
   if (fix.changes_training) manner += " (changes the training)";
   if (!repair.verification) manner += " (a proposal, not verified: `nanscope fix` tries it)";
   page.prose(2, manner, 2);
@@ -216,6 +218,7 @@ void verification(const Repair& repair, Page& page) {
   }
   const Verification& shown = *repair.verification;
   std::string status = shown.status == "not_run" ? "not run" : shown.status;
+  if (status == "not_exercised") status = "not exercised on healthy values";
   if (shown.steps > 0) status += fmt::format(", {} run", plural(shown.steps, "step"));
   page.line(2, status);
   page.prose(2, shown.detail);
@@ -244,6 +247,8 @@ void headline(const Finding& finding, const Cause& cause, Page& page) {
   const Origin& origin = finding.origin;
   std::string times = finding.count > 1 ? fmt::format(" ({} times)", grouped(finding.count)) : "";
   if (!finding.fate.empty()) times += "; " + finding.fate;
+  if (!finding.undone.empty()) times += "; undone: " + finding.undone;
+  if (!finding.allowed.empty()) times += "; allowed: " + finding.allowed;
   if (finding.forewarning) {  // nothing has happened yet: there is no deed to tell of
     const std::string place = origin.site.file.empty() ? "" : position(origin.site) + ": ";
     page.prose(
@@ -265,15 +270,19 @@ std::vector<std::size_t> of_level(const Capture& capture, Level level) {
   return found;
 }
 
-void notes(const Diagnosed& diagnosed, Page& page) {
-  const std::vector<std::size_t> all = of_level(diagnosed.capture, Level::kNote);
-  if (all.empty()) return;
-  if (!page.verbose()) {
-    page.line(0, plural(static_cast<std::int64_t>(all.size()), "note") + "; -v lists them.");
-    return;
-  }
-  for (const std::size_t i : all)
+void list_notes(const Diagnosed& diagnosed, Page& page) {
+  for (const std::size_t i : of_level(diagnosed.capture, Level::kNote))
     headline(diagnosed.capture.findings[i], diagnosed.causes[i], page);
+}
+
+void notes(const Diagnosed& diagnosed, Page& page) {
+  const std::int64_t all = findings_of(diagnosed.capture, Level::kNote);
+  if (all == 0) return;
+  if (page.verbose()) {
+    list_notes(diagnosed, page);
+  } else {
+    page.line(0, plural(all, "note") + "; -v lists them.");
+  }
 }
 
 void errors_and_warnings(const Diagnosed& diagnosed, Page& page) {
@@ -291,6 +300,20 @@ void errors_and_warnings(const Diagnosed& diagnosed, Page& page) {
   const std::vector<std::size_t> warnings = of_level(capture, Level::kWarning);
   if (!errors.empty() && !warnings.empty()) page.line(0, "");
   for (const std::size_t i : warnings) headline(capture.findings[i], diagnosed.causes[i], page);
+}
+
+// What was allowed, and what need not have been.
+void allowances(const Coverage& coverage, Page& page) {
+  for (const Allowance& allowance : coverage.allowed) {
+    if (allowance.count == 0) {
+      page.prose(0, fmt::format("nanscope: {} was never needed.", safe(allowance.what)), 2);
+      continue;
+    }
+    std::string text = fmt::format("nanscope: {} allowed {}", safe(allowance.what),
+                                   plural(allowance.count, "finding"));
+    if (!allowance.why.empty()) text += ": " + safe(allowance.why);
+    page.prose(0, text, 2);
+  }
 }
 
 }  // namespace
@@ -313,7 +336,8 @@ std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) 
   const Capture& capture = diagnosed.capture;
   if (findings_of(capture, Level::kError) == 0) {
     page.append(summary_line(capture) + "\n");
-    if (options.verbose) notes(diagnosed, page);
+    if (options.verbose || ended_badly(capture)) list_notes(diagnosed, page);
+    allowances(capture.coverage, page);
     return page.take();
   }
   page.line(0, "");
@@ -321,6 +345,7 @@ std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) 
   if (!capture.complete)
     page.prose(0, "The record breaks off here: the program was killed, or it still runs.");
   notes(diagnosed, page);
+  allowances(capture.coverage, page);
   return page.take();
 }
 

@@ -14,7 +14,7 @@ import torch
 
 import nanscope
 from nanscope import CheckFailed, NonFiniteError, Unreadable
-from nanscope.api.arrays import array_of
+from nanscope.outside.arrays import array_of
 
 NAN, INF = float("nan"), float("inf")
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]

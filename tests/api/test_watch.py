@@ -70,6 +70,9 @@ def with_empty_remarks(data, again):
     said = {key: with_empty_remarks(value, again[key]) for key, value in data.items()}
     empty = {"remark": "", "argument": "", "parameter": False, "feeding": None, "source": []}
     empty |= {"inputs_left_out": 0, "forewarning": None}
+    empty |= {"before": [], "after": [], "exponents": None, "bad_map": None}
+    empty |= {"cleaned": [], "modules": [], "modules_left_out": 0}
+    empty |= {"healthy": [], "undone": None, "allowed": None}
     return {key: value for key, value in empty.items() if key in again} | said
 
 
@@ -86,6 +89,10 @@ def test_raises_where_the_harm_happens_while_training_is_under_way() -> None:
     assert finding.origin.site.code == "torch.log(scores)"
     assert finding.origin.site.function == "bad_step"
     assert finding.cause.id == "log_of_zero" and finding.inputs[0].name == "scores"
+    assert finding.inputs[0].exponents.bins == [] and finding.inputs[0].exponents.looked_at == 2
+    assert finding.outputs[0].bad_map.cells == [1, 1]
+    assert [module.path for module in finding.modules][:2] == ["training.net", "training.net.0"]
+    assert finding.modules[1].weight > 0 and finding.modules[1].weight_dtype == "float32"
     assert finding.harm.kind in ("gradient", "loss") and finding.origin.value == float("-inf")
     jsonschema.validate(finding.to_json(), FINDING)
     assert nanscope.check_weights(training.net).ok, "stopped before the optimizer wrote"

@@ -1,9 +1,9 @@
 # NumPy's 1/0 handed over by from_numpy
 # expect: error
 # phase: data
-# op: aten::mul
-# line: 14
-# cause: bad_input_data
+# op: numpy::divide
+# line: 12
+# cause: division_by_zero
 import numpy as np
 import torch
 

@@ -1,9 +1,9 @@
 # NumPy's overflow handed over by torch.tensor, printed
 # expect: error
 # phase: data
-# op: aten::lift_fresh | aten::_to_copy | aten::copy_
-# line: 13
-# cause: bad_input_data
+# op: numpy::exp
+# line: 12
+# cause: exp_overflow
 import numpy as np
 import torch
 

@@ -1,9 +1,9 @@
-# NumPy's overflow handed over by torch.tensor, then inf / inf: the division made the NaN
+# NumPy's overflow handed over by torch.tensor, then inf / inf: made of the Inf that NumPy made
 # expect: error
-# phase: forward
-# op: aten::div
-# line: 14
-# cause: inf_minus_inf | zero_times_inf | bad_input_data
+# phase: data
+# op: numpy::exp
+# line: 12
+# cause: exp_overflow
 import numpy as np
 import torch
 

@@ -1,9 +1,9 @@
 # NumPy's overflow handed over by torch.tensor as a target: loss and gradient are Inf, never NaN
 # expect: error
 # phase: data
-# op: aten::lift_fresh | aten::_to_copy | aten::copy_
+# op: numpy::expm1
 # line: 18
-# cause: bad_input_data
+# cause: exp_overflow
 import numpy as np
 import torch
 from torch import nn

@@ -1,9 +1,9 @@
 # NumPy's sqrt(-1) handed over by from_numpy, into a training loop
 # expect: error
 # phase: data
-# op: aten::index
-# line: 26
-# cause: bad_input_data
+# op: numpy::sqrt
+# line: 17
+# cause: sqrt_of_negative
 import numpy as np
 import torch
 from torch import nn

@@ -1,9 +1,9 @@
 # NumPy's sqrt(-1) handed over by torch.tensor
 # expect: error
 # phase: data
-# op: aten::lift_fresh | aten::_to_copy | aten::copy_
-# line: 16
-# cause: bad_input_data
+# op: numpy::sqrt
+# line: 13
+# cause: unknown | sqrt_of_negative
 import numpy as np
 import torch
 

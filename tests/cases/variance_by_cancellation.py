@@ -3,7 +3,7 @@
 # phase: forward
 # op: aten::sqrt
 # line: 13
-# cause: sqrt_of_negative
+# cause: cancellation
 import math, torch, torch.nn as nn, torch.nn.functional as F
 torch.manual_seed(0)
 x = torch.full((1, 64), 5000.3)

@@ -104,12 +104,13 @@ def check_installed(environment: Environment, elsewhere: Path) -> None:
 
     package = environment.packages / "nanscope"
     libraries = {library.name.split(".")[0]: library for library in package.glob("*.so")}
-    assert set(libraries) == {"_core", "_torch", "libnanscope_core"}
+    adapter = support.adapter_of(importlib.metadata.version("torch"))
+    assert set(libraries) == {"_core", adapter, "libnanscope_core"}
     assert needed_libraries(libraries["libnanscope_core"]) <= SYSTEM_LIBRARIES
     ours = SYSTEM_LIBRARIES | {"libnanscope_core.so"}
     assert needed_libraries(libraries["_core"]) <= ours
-    assert needed_libraries(libraries["_torch"]) <= ours | TORCH_LIBRARIES
-    for module in ("_core", "_torch"):
+    assert needed_libraries(libraries[adapter]) <= ours | TORCH_LIBRARIES
+    for module in ("_core", adapter):
         assert search_path(libraries[module]) == ["$ORIGIN"]
     assert "not found" not in succeed("ldd", libraries["_core"])
     assert (package / "py.typed").exists()
@@ -157,13 +158,13 @@ def configure(root: Path, build: Path, *options: str, **variables: str) -> str:
 def test_another_torch_is_refused_in_one_sentence(root, tmp_path):
     torch = tmp_path / "torch"
     torch.mkdir()
-    (torch / "version.py").write_text("__version__ = '2.12.1+cpu'\n")
+    (torch / "version.py").write_text("__version__ = '2.6.0+cpu'\n")
 
     said = configure(root, tmp_path / "build", NANSCOPE_TORCH_DIR=str(torch))
 
     assert (
-        "nanscope needs torch 2.13 in the environment it is installed into, "
-        "this is torch 2.12.1+cpu: pip install torch==2.13.0\n"
+        "nanscope needs torch 2.7 to 2.15 in the environment it is installed into, "
+        "this is torch 2.6.0+cpu: pip install torch==2.15.0\n"
     ) in said
 
 
@@ -171,8 +172,8 @@ def test_no_torch_is_refused_in_one_sentence(root, tmp_path):
     said = configure(root, tmp_path / "build", NANSCOPE_TORCH_DIR=str(tmp_path / "nothing"))
 
     assert (
-        "nanscope needs torch 2.13 in the environment it is installed into: "
-        "pip install torch==2.13.0\n"
+        "nanscope needs torch 2.7 to 2.15 in the environment it is installed into: "
+        "pip install torch==2.15.0\n"
     ) in said
 
 
@@ -186,15 +187,60 @@ def test_another_processor_is_refused_in_one_sentence(root, tmp_path):
 
 def test_the_tools_own_sentences(monkeypatch):
     assert support.platform_problem() is None
-    assert support.torch_problem("2.13.0+cpu") is None
-    assert support.torch_problem("2.13.1") is None
+    here = support.minor_of(importlib.metadata.version("torch"))
+    assert support.torch_problem(f"{here}.0+cpu") is None
+    assert support.torch_problem(f"{here}.1") is None
     assert support.torch_problem("2.130.0") is not None
     assert (
-        support.torch_problem("2.12.1")
-        == "nanscope watches torch 2.13; this is torch 2.12.1: pip install torch==2.13.0"
+        support.torch_problem("2.6.0") == "nanscope watches torch 2.7 to 2.15; this is torch 2.6.0:"
+        " pip install torch==2.15.0"
     )
-    monkeypatch.setattr(sys, "version_info", (3, 12, 1, "final", 0))
-    assert support.platform_problem() == "nanscope runs on CPython 3.11; this is cpython 3.12."
+    monkeypatch.setattr(support, "adapters", lambda: ["2.9", "2.13"])
+    assert support.torch_problem("2.13.0") is None
+    assert support.torch_problem("2.12.1") == (
+        "this nanscope has adapters for torch 2.9 and 2.13; this is torch 2.12.1: install nanscope "
+        "again beside this torch (from source that needs g++), or pip install torch==2.13.0"
+    )
+    monkeypatch.setattr(sys, "abiflags", "t")
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert support.platform_problem() == (
+        f"nanscope needs the GIL; this is a free-threaded cpython {version}: "
+        "use the ordinary build."
+    )
+    for other, why in (
+        ((3, 10), ", which keeps no columns of expressions"),
+        ((3, 14), ", which has not been tried yet"),
+        ((3, 15), ""),
+    ):
+        monkeypatch.setattr(sys, "version_info", (*other, 1, "final", 0))
+        assert support.platform_problem() == (
+            f"nanscope runs on CPython 3.11 to 3.13; this is cpython 3.{other[1]}{why}."
+        )
+
+
+def test_the_adapter_is_that_of_the_torch_that_is_there():
+    import torch
+
+    from nanscope import _torch
+
+    assert _torch.__name__ == "nanscope." + support.adapter_of(torch.__version__)
+    assert support.minor_of(torch.__version__) in support.adapters()
+
+
+def test_an_adapter_that_is_not_there_is_named_in_one_sentence(tmp_path):
+    """A torch without its adapter: the program runs on unwatched, and the sentence says why."""
+    installed = Path(support.__file__).parent
+    package = tmp_path / "nanscope"
+    package.mkdir()
+    for file in installed.iterdir():
+        if not file.name.startswith("_torch_2"):
+            (package / file.name).symlink_to(file)
+    (package / "_torch_2_7.so").write_text("for another torch")
+
+    outcome = run(sys.executable, "-m", "nanscope", "doctor", cwd=tmp_path)
+
+    assert outcome.returncode == 1
+    assert "not watched: this nanscope has adapters for torch 2.7; this is torch" in outcome.stdout
 
 
 def test_a_package_that_cannot_start_says_so(root, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import subprocess
@@ -82,7 +83,17 @@ def test_json_fits_the_schema_and_names_the_line(demo) -> None:
 def test_doctor(tmp_path: Path) -> None:
     done = nanscope(tmp_path, "doctor")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2.13.0" in done.stdout and "kernels of torch" in done.stdout
+    version = importlib.metadata.version("torch")
+    assert re.search(rf"^torch    {re.escape(version)}\S*, a build for", done.stdout, re.M)
+    assert f"adapter  for torch {version.rsplit('.', 1)[0]}" in done.stdout
+    assert "kernels of torch" in done.stdout
+
+
+def test_every_planted_birth_is_found_here(tmp_path: Path) -> None:
+    done = nanscope(tmp_path, "doctor", "--self-test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^self-test: (\d+) of \1 planted births found", done.stdout, re.M)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_make_target_of_the_readme_exists() -> None:

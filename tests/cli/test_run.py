@@ -238,6 +238,68 @@ def test_a_signal_during_our_own_work_reaches_the_program(tmp_path: Path) -> Non
     assert expression(report["findings"][0]) == "torch.log(w)"
 
 
+INTERRUPTED_WHEN_ASKED = """import os, signal, sys, torch
+from torch.utils._pytree import tree_map
+class Wrapping(torch.Tensor):
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+    def __init__(self, inner): self.inner = inner
+    def __tensor_flatten__(self): return ["inner"], None
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        unwrap = lambda t: t.inner if isinstance(t, cls) else t
+        wrap = lambda t: cls(t) if isinstance(t, torch.Tensor) else t
+        return tree_map(wrap, func(*tree_map(unwrap, args), **tree_map(unwrap, kwargs or {})))
+class OutOfTime(Exception): pass
+def late(number, frame): raise OutOfTime
+def train_wrapped():
+    w = Wrapping(torch.ones(3)).requires_grad_()
+    opt = torch.optim.SGD([w], lr=0.1)
+    w.sum().backward()
+    opt.step()
+def spell():
+    (torch.ones(1) / 0).item()  # from now on an inf may be that one
+    torch.full((2,), float("inf")).sum()
+def interrupt_in(name, handler, act):
+    signal.signal(signal.SIGINT, handler)
+    def profile(frame, event, arg):
+        if event == "call" and frame.f_code.co_name == name:
+            sys.setprofile(None)
+            os.kill(os.getpid(), signal.SIGINT)
+    sys.setprofile(profile)
+    try:
+        act()
+        print(name, "lost")
+    except BaseException as error:
+        print(name, type(error).__name__)
+    act()
+for handler in signal.default_int_handler, late:
+    interrupt_in("__tensor_flatten__", handler, train_wrapped)
+    interrupt_in("spells", handler, spell)
+w = torch.zeros(1, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+torch.log(w).sum().backward()
+opt.step()
+"""
+
+
+def test_a_signal_while_the_program_is_asked_about_itself(tmp_path: Path) -> None:
+    write(tmp_path, {"program.py": INTERRUPTED_WHEN_ASKED})
+    seen = nanscope(tmp_path, "-q", "--json", "finding.json", "program.py")
+    assert seen.out.splitlines() == [
+        "__tensor_flatten__ KeyboardInterrupt",
+        "spells KeyboardInterrupt",
+        "__tensor_flatten__ OutOfTime",
+        "spells OutOfTime",
+    ], seen.err
+    # The watch goes on, and sees all.
+    assert seen.status == 3, seen.err
+    report = read_report(seen.files["finding.json"].decode())
+    assert expression(report["findings"][0]) == "torch.log(w)"
+    assert report["coverage"]["not_watched"] == []
+
+
 def test_stopped_in_a_thread_the_program_stops(tmp_path: Path) -> None:
     text = f"""import atexit, queue, threading
 {TRAIN}

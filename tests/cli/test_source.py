@@ -348,7 +348,8 @@ def frame(filename, name="f"):
 
 
 def library(*parts):
-    return str(Path(sys.prefix).joinpath("lib", "python3.11", "site-packages", *parts))
+    version = f"python3.{sys.version_info[1]}"
+    return str(Path(sys.prefix).joinpath("lib", version, "site-packages", *parts))
 
 
 STANDARD = os.path.dirname(os.__file__)

@@ -50,7 +50,7 @@ def test_eps_has_the_scale_of_the_divisor(tmp_path):
 def test_a_divisor_with_both_signs_keeps_them(tmp_path):
     facts = tensor("other", negatives=2, mean=0.1)
     found = body(tmp_path, "y = «a / (b - c)»", "division_by_zero", facts)
-    assert found == "y = a / (b - c).masked_fill((b - c) == 0, 1e-8)"
+    assert found == "y = a / (b - c).masked_fill((b - c) == 0, 1.0)"
 
 
 def test_windows_line_endings_and_comments_survive(tmp_path):

@@ -47,7 +47,7 @@ PROGRAMS = {
         "p = torch.softmax(model(torch.rand(6, 4)) * large, dim=1)",
         "loss = -torch.log(p[torch.arange(6), 0]).mean() / large",
     ),
-    "one_for_zero": (
+    "clamp_before_log": (  # below the least healthy value
         "p = torch.tensor([0.7, 1e-18, 0.2, 0.0 if step == 2 else 0.1])",
         "loss = (p * (p.log() - z.log_softmax(1))).sum()",
     ),
@@ -76,7 +76,8 @@ PROGRAMS = {
         "loss = metrics.entropy(F.relu(z) if step == 2 else z.abs())",
     ),
 }
-WHOLE = {"clamp_divisor": 'import torch\nn = torch.zeros(())\nprint(f"mean {n.exp() / n:.2f}")\n'}
+MEAN = 'import torch\nn = torch.zeros(())\nprint(f"mean {n.exp() / n:.2f}")\n'
+WHOLE = {"zero_for_zero_divisor": MEAN}
 LIBRARY = "import torch\ndef entropy(p):\n    return -(torch.log(p)).mean()\n"
 
 

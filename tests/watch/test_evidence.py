@@ -51,7 +51,7 @@ torch.optim.SGD([logits], 0.1).step()
 """
     cause = watch(program, tmp_path).error["cause"]
     assert cause["id"] == "log_of_zero"
-    assert any("`p` is 0 because softmax at line 4 underflowed" in e for e in cause["evidence"])
+    assert any("`torch.softmax(logits, -1)` at line 4 underflows" in e for e in cause["evidence"])
 
 
 @pytest.mark.parametrize(

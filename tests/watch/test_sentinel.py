@@ -220,8 +220,9 @@ def test_without_namespaces_it_says_what_the_replay_wrote(tmp_path: Path) -> Non
     assert seen.error["origin"]["op"] == "aten::div"
     assert "the system could not keep the replay's files apart: what the program opened" in seen.err
     assert "bit-equal to the run" in seen.err
-    assert (tmp_path / "log").read_text().split() == [*"01234"]
-    assert (tmp_path / "opened").read_text().split() == [*"0123401234"]
+    # The run goes on to the next use of what is spoilt.
+    assert (tmp_path / "log").read_text().split() == [*"012345"]
+    assert (tmp_path / "opened").read_text().split() == [*"01234012345"]
     assert_nobody_is_left(tmp_path)
 
 

@@ -66,6 +66,15 @@ const content = () => {
     history: [...document.querySelectorAll("#history table.numbers")].flatMap(rows),
     curves: document.querySelectorAll("#history canvas").length,
     diff: text("pre.diff"),
+    pictures: [...document.querySelectorAll("#inputs .tensor")].map((card) => ({
+      name: card.querySelector("h3").textContent,
+      columns: [...card.querySelectorAll(".column[data-count]")].map((c) => Number(c.dataset.count)),
+      bad: card.querySelector(".bad-map")?.dataset.bad ?? null,
+      pattern: card.querySelector(".bad-map strong")?.textContent ?? null,
+    })),
+    around: texts(".line.around").length,
+    cleaned: texts(".branches li .what code"),
+    modules: [...document.querySelectorAll(".icicle .cell")].map((cell) => cell.getAttribute("aria-label")),
     coverage: [...document.querySelectorAll("#coverage dd data")].map((d) => d.getAttribute("value")),
     list: texts(".findings .id"),
     overflow: document.documentElement.scrollWidth > document.documentElement.clientWidth,
@@ -149,9 +158,39 @@ async function use(browser, file) {
   return { ...seen, did };
 }
 
+// The model as an icicle: searched, widened, walked by keys.
+async function useModules(browser, file) {
+  const { page, seen, context } = await open(browser, file, { colorScheme: "light" });
+  const did = {};
+  const hits = () => page.locator(".icicle .cell.hit").count();
+  await page.fill("#module-search", "attention");
+  did.found = [await hits()];
+  await page.fill("#module-search", "");
+  did.found.push(await hits());
+  const visible = () => page.locator(".icicle .cell:visible").count();
+  did.visible = [await visible()];
+  await page.locator(".icicle .cell").first().focus();
+  for (const key of ["ArrowDown", "ArrowRight", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+  did.walkedTo = await page.evaluate(() => document.activeElement.textContent);
+  await page.keyboard.press("Enter");
+  did.visible.push(await visible());
+  await page.keyboard.press("Escape");
+  did.visible.push(await visible());
+  await page.click("#modules summary");
+  await page.waitForSelector("#modules tbody tr"); // rows come with the event that it was opened
+  did.rows = await page.locator("#modules tbody tr").count();
+  const colours = () => page.evaluate(() => document.querySelector(".icicle .cell").className);
+  did.colours = [await colours()];
+  await page.selectOption("#modules select", { label: "gradients" });
+  did.colours.push(await colours());
+  await context.close();
+  return { ...seen, did };
+}
+
 const browser = await chromium.launch({ executablePath: plan.browser, args: FLAGS });
 const result = { pages: {}, used: null, versions: browser.version() };
 for (const [name, file] of Object.entries(plan.pages)) result.pages[name] = await look(browser, file);
 if (plan.use) result.used = await use(browser, plan.use);
+if (plan.useModules) result.usedModules = await useModules(browser, plan.useModules);
 await browser.close();
 process.stdout.write(JSON.stringify(result));

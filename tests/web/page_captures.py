@@ -25,6 +25,12 @@ CHOSEN = {
     "layers": "fixes/lstm_padding",
     "gan": "fixes/gan",
 }
+# Run for the test: what older captures do not hold.
+PROGRAMS = {
+    "pictures": ("attention_in_half.py", []),
+    "sentinel": ("sentinel_loss.py", ["--mode", "sentinel"]),
+    "many_modules": ("many_modules.py", []),
+}
 HEADER = 16
 FRAME = struct.Struct("<IIII")
 
@@ -78,6 +84,17 @@ def with_texts(capture: bytes, texts: dict[str, str]) -> bytes:
         result += head + struct.pack("<I", zlib.crc32(head)) + payload
         place += FRAME.size + length
     return result
+
+
+def with_hostile_pictures(capture: bytes) -> bytes:
+    """The same in names of modules and in the lines around the expression."""
+    return with_texts(
+        capture,
+        {
+            "model.blocks.0.attention": "<img src=x onerror=a()>x",
+            "q, k, v = self.query(x), self.key(x)": "</script><script>pwned()</script>",
+        },
+    )
 
 
 def hostile() -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 from pathlib import Path
@@ -39,6 +40,14 @@ def nanscope(*words: object) -> str:
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     found = {name: captures.golden(name) for name in captures.CHOSEN}
+    for name, (program, options) in captures.PROGRAMS.items():
+        found[name] = folder / f"{name}.nsc"
+        command = [NANSCOPE, "run", "-q", *options, "-o", found[name], HERE / "programs" / program]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 3, done.stderr
+    found["hostile_pictures"] = folder / "hostile_pictures.nsc"
+    capture = captures.with_hostile_pictures(found["pictures"].read_bytes())
+    found["hostile_pictures"].write_bytes(capture)
     for name, make in MADE.items():
         found[name] = folder / f"{name}.nsc"
         found[name].write_bytes(make())
@@ -67,6 +76,7 @@ def seen(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> di
         "browser": shutil.which("chromium"),
         "pages": {name: str(page) for name, page in pages.items()},
         "use": str(pages["learning_rate"]),
+        "useModules": str(pages["pictures"]),
     }
     (folder / "plan.json").write_text(json.dumps(plan))
     done = subprocess.run(
@@ -78,7 +88,8 @@ def seen(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> di
 
 def test_nothing_is_said_asked_for_or_thrown(seen: dict) -> None:
     assert len(seen["pages"]) >= 12
-    for name, page in [*seen["pages"].items(), ("used", seen["used"])]:
+    used = [("used", seen["used"]), ("modules", seen["usedModules"])]
+    for name, page in [*seen["pages"].items(), *used]:
         assert page["console"] == [], name
         assert page["errors"] == [], name
         assert len(page["requests"]) == 1 and page["requests"][0].startswith("file://"), name
@@ -143,7 +154,8 @@ def test_the_answer_comes_first_and_the_parts_in_order(
 ) -> None:
     for name in captures.CHOSEN:
         page, finding = seen["pages"][name]["light"], documents[name]["findings"][0]
-        assert page["h1"] == finding["cause"]["sentence"].replace("`", ""), name
+        told = finding["cause"].get("title") or finding["cause"]["sentence"]
+        assert page["h1"] == told.replace("`", ""), name
         titles = ["First Bad Operation", "Root Cause", "Input Statistics", "Fix", "Verification"]
         assert [title for title in page["sections"] if title in titles] == titles, name
         if finding["origin"]["site"]["end_col"] > 0:
@@ -160,6 +172,56 @@ def test_the_way_is_that_of_the_chain(seen: dict, documents: dict[str, dict]) ->
         assert [role for role, _ in page["journey"]][: len(roles)] == roles, name
         assert page["journey"][-1] == ["harm", page["journey"][-1][1]], name
         assert page["dots"] in (0, len(page["journey"])), name
+
+
+def test_pictures_count_what_the_json_counts(seen: dict, documents: dict[str, dict]) -> None:
+    page, finding = seen["pages"]["pictures"]["light"], documents["pictures"]["findings"][0]
+    tensors = [*finding["inputs"], *finding["outputs"]]
+    assert [card["name"] for card in page["pictures"]] == [tensor["name"] for tensor in tensors]
+    for card, tensor in zip(page["pictures"], tensors, strict=True):
+        bad = tensor["nan"] + tensor["pos_inf"] + tensor["neg_inf"]
+        numel = tensor["exponents"]["looked_at"]
+        assert numel == math.prod(tensor["shape"])
+        others = tensor["zeros"] + tensor["subnormals"] + bad
+        assert sum(tensor["exponents"]["bins"]) + others == numel
+        assert sum(card["columns"]) == numel
+        assert card["bad"] == (str(bad) if bad else None)
+    assert [card["pattern"] for card in page["pictures"]] == [None, None, "Scattered"]
+    assert page["cleaned"] == ["aten::clamp"]
+    site = finding["origin"]["site"]
+    assert page["around"] == len(site["before"]) + len(site["after"]) == 8
+
+
+def test_modules_are_told_by_their_head_room(seen: dict, documents: dict[str, dict]) -> None:
+    finding = documents["pictures"]["findings"][0]
+    labels = seen["pages"]["pictures"]["light"]["modules"]
+    assert [label.split(",")[0] for label in labels] == [m["path"] for m in finding["modules"]]
+    embed = next(m for m in finding["modules"] if m["path"] == "model.embed")
+    assert embed["activation_dtype"] == embed["weight_dtype"] == "float16"
+    left = 16 - math.log2(max(embed["activation"], embed["weight"]))
+    assert f"model.embed, Linear, {left:.1f} doublings left" in labels
+    did = seen["usedModules"]["did"]
+    assert did["found"] == [sum("attention" in m["path"] for m in finding["modules"]), 0]
+    assert did["walkedTo"] == "1"
+    assert did["visible"][0] == len(labels) == did["visible"][2] > did["visible"][1]
+    assert did["rows"] == len(labels)
+    assert did["colours"] == ["cell little", "cell gone"]
+
+
+def test_thousands_of_modules_fit(seen: dict, documents: dict[str, dict]) -> None:
+    finding = documents["many_modules"]["findings"][0]
+    kept, left = len(finding["modules"]), finding["modules_left_out"]
+    assert kept == 4096 and kept + left == 5002
+    assert len(seen["pages"]["many_modules"]["light"]["modules"]) == kept
+
+
+def test_a_sentinel_run_has_a_page(seen: dict, documents: dict[str, dict]) -> None:
+    page, document = seen["pages"]["sentinel"]["light"], documents["sentinel"]
+    assert document["program"]["mode"] == "sentinel"
+    finding = document["findings"][0]
+    told = finding["cause"].get("title") or finding["cause"]["sentence"]
+    assert page["h1"] == told.replace("`", "")
+    assert finding["origin"]["op"] == "aten::log" and page["modules"]
 
 
 def test_a_run_without_findings_has_a_page(seen: dict) -> None:
@@ -179,6 +241,11 @@ def test_nothing_in_a_capture_can_run_script(seen: dict, documents: dict[str, di
     assert "<script>" in documents["hostile"]["findings"][0]["headline"]  # it was there to try
     assert page["light"]["marked"].startswith("<img src=x onerror=")
     assert page["light"]["title"] == "nanscope: </script><script>window.pwned=1</script>"
+    drawn = seen["pages"]["hostile_pictures"]
+    assert drawn["console"] == drawn["errors"] == []
+    assert any(label.startswith("<img src=x onerror=") for label in drawn["light"]["modules"])
+    site = documents["hostile_pictures"]["findings"][0]["origin"]["site"]
+    assert any("<script>pwned()" in line for line in site["before"])
 
 
 def test_everything_can_be_used(seen: dict, documents: dict[str, dict]) -> None:

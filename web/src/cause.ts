@@ -1,7 +1,7 @@
 // Root Cause: the evidence, and the suspects that were dropped.
 import { copyButton, h, prose, section } from "./dom";
 import { text } from "./format";
-import type { Finding } from "./data";
+import type { Cause, Finding } from "./data";
 
 function recomputed(finding: Finding): HTMLElement | null {
   const told = finding.cause.evidence.some((line) => line.includes("computed again"));
@@ -12,16 +12,25 @@ function recomputed(finding: Finding): HTMLElement | null {
   return h("ul", { class: "evidence quiet" }, ...rows);
 }
 
+// What was tried to prove it, and what came of it.
+function experiments(cause: Cause): HTMLElement | null {
+  if (!cause.experiments?.length) return null;
+  const rows = cause.experiments.map((e) => h("li", {}, ...prose(e.what), ": ", h("strong", {}, ...prose(e.result))));
+  return h("div", {}, h("h3", {}, "Experiments"), h("ul", { class: "evidence experiments" }, ...rows));
+}
+
 export function rootCause(finding: Finding): HTMLElement {
   const { cause } = finding;
   const certain = cause.certainty === "certain" || cause.id === "unknown";
   return section(
     "cause",
     "Root Cause",
+    cause.title && h("p", { class: "title" }, ...prose(cause.title)),
     h("p", {}, h("code", {}, cause.id), cause.id === "unknown" ? "" : ` (${cause.certainty}; to blame: ${cause.to_blame})`),
     cause.evidence.length > 0 &&
       h("ul", { class: "evidence" }, ...cause.evidence.map((line) => h("li", {}, ...prose(line)))),
     recomputed(finding),
+    experiments(cause),
     cause.others.length > 0 &&
       h(
         "details",

@@ -13,6 +13,8 @@ export interface Site {
   code: string;
   function: string;
   source?: string[];
+  before?: string[];
+  after?: string[];
   remark?: string;
 }
 
@@ -52,6 +54,29 @@ export interface Statistics {
   neg_inf: number;
 }
 
+export interface Exponents {
+  first: number; // the first bin begins at 2^first
+  width: number; // powers of two in one bin
+  bins: number[];
+  looked_at: number;
+}
+
+export interface BadMap {
+  rows: number;
+  columns: number;
+  cells: number[];
+}
+
+export interface Module {
+  path: string;
+  type: string;
+  activation?: Num;
+  activation_dtype?: string;
+  weight?: Num;
+  gradient?: Num;
+  weight_dtype?: string;
+}
+
 export interface Tensor extends Statistics {
   name: string;
   dtype: string;
@@ -61,6 +86,8 @@ export interface Tensor extends Statistics {
   remark?: string;
   argument?: string;
   parameter?: boolean;
+  exponents?: Exponents;
+  bad_map?: BadMap;
 }
 
 export interface Link {
@@ -72,11 +99,15 @@ export interface Link {
 
 export interface Cause {
   id: string;
+  title?: string;
   certainty: string;
   to_blame: string;
+  title?: string;
   sentence: string;
   evidence: string[];
+  experiments?: { what: string; result: string }[];
   others: { id: string; why_not: string; shows?: boolean }[];
+  experiments?: { what: string; result: string }[];
 }
 
 export interface Step {
@@ -129,7 +160,13 @@ export interface Finding {
   history: Step[];
   magnitudes: { name: string; largest: Num; gradient: boolean }[];
   fate: string | null;
-  forewarning?: { name: string; dtype: string; value: Num; limit: Num; steps: number };
+  cleaned?: Link[];
+  modules?: Module[];
+  modules_left_out?: number;
+  undone?: unknown;
+  allowed?: unknown;
+  shortened?: boolean;
+  forewarning?: { name: string; dtype: string; value: Maybe<Num>; limit: Maybe<Num>; steps: number };
   tried?: { id: string; status: string; detail: string }[];
 }
 
@@ -147,6 +184,8 @@ export interface Report {
     host: string;
     exit_status: number | null;
     ended: string | null;
+    devices?: string[];
+    seconds?: Maybe<number>;
   };
   findings: Finding[];
   findings_left_out: number;

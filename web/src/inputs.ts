@@ -1,6 +1,8 @@
 // Input Statistics: what went in, beside the limits of its type.
+import { badMap } from "./badmap";
 import { h, prose, scrollable, section, svg } from "./dom";
 import { asNumber, brackets, count, digits, num } from "./format";
+import { histogram } from "./histogram";
 import { floatType } from "./types";
 import type { Finding, Statistics, Tensor } from "./data";
 
@@ -100,9 +102,10 @@ function card(tensor: Tensor, finding: Finding): HTMLElement {
     { class: "tensor" },
     h("h3", {}, h("code", {}, nameOf(tensor))),
     h("p", { class: "kind" }, `${tensor.dtype} ${brackets(tensor.shape)}${tensor.parameter ? ", a parameter" : ""}`),
-    rangeStrip(tensor),
+    histogram(tensor, nameOf(tensor)) ?? rangeStrip(tensor),
     statisticsTable(tensor, numel),
     failingValues(tensor, finding),
+    badMap(tensor, finding, nameOf(tensor)),
     tensor.feeding && feeding(tensor.feeding),
     tensor.remark ? h("p", { class: "remark" }, ...prose(tensor.remark)) : null,
   );
@@ -123,7 +126,7 @@ export function inputStatistics(finding: Finding): HTMLElement {
     finding.scalars.length > 0 &&
       h("p", { class: "scalars" }, "with ", ...finding.scalars.flatMap((s, i) => [i > 0 ? ", " : "", h("code", {}, `${s.name} = ${s.value}`)])),
     finding.outputs.length > 0 &&
-      h("details", {}, h("summary", {}, "What came out"), h("div", { class: "tensors" }, ...finding.outputs.map((t) => card(t, finding)))),
+      h("details", { open: finding.outputs.length <= 2 && finding.outputs.some((t) => t.bad_map) }, h("summary", {}, "What came out"), h("div", { class: "tensors" }, ...finding.outputs.map((t) => card(t, finding)))),
     magnitudes(finding),
   );
 }
@@ -145,9 +148,9 @@ function magnitudes(finding: Finding): HTMLElement | null {
   const apply = (): void =>
     rows.forEach((row, i) => (row.hidden = !finding.magnitudes[i]!.name.toLowerCase().includes(filter.value.toLowerCase())));
   return h(
-    "div",
-    { class: "magnitudes" },
-    h("h3", {}, "The largest value that each layer of this step kept for the backward"),
+    "details",
+    { class: "magnitudes", open: rows.length <= 6 },
+    h("summary", {}, "The largest value that each layer of this step kept for the backward"),
     finding.magnitudes.length > 6 && h("p", {}, filter),
     scrollable("The largest values, layer by layer", h("table", { class: "shares" }, h("tbody", {}, ...rows))),
   );

@@ -84,6 +84,21 @@ function show(item: HTMLElement): void {
   window.setTimeout(() => item.classList.remove("shown"), 1500);
 }
 
+// Where a part of it ended well, beside the way.
+function cleanedBranches(finding: Finding): HTMLElement | null {
+  if (!finding.cleaned?.length) return null;
+  const items = finding.cleaned.map((link) =>
+    h(
+      "li",
+      {},
+      h("span", { class: "role cleaned" }, "cleaned"),
+      h("span", { class: "what" }, h("code", {}, link.op), link.site.code ? h("span", { class: "code" }, link.site.code) : ""),
+      h("span", { class: "where" }, link.site.file ? position(link.site) : ""),
+    ),
+  );
+  return h("div", {}, h("h3", { class: "branches-title" }, "Branches that became finite again"), h("ul", { class: "branches" }, ...items));
+}
+
 export function journey(finding: Finding): HTMLElement {
   const stops = stopsOf(finding);
   const items = stops.map((stop) =>
@@ -100,6 +115,7 @@ export function journey(finding: Finding): HTMLElement {
     "The way it went",
     map(stops, items),
     h("ol", { class: "journey" }, ...items),
+    cleanedBranches(finding),
     finding.chain_truncated && h("p", { class: "quiet" }, "A part of the way was not kept."),
   );
 }

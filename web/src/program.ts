@@ -1,6 +1,13 @@
 // Program: what ran, with which versions, and how it ended.
 import { facts, h, section } from "./dom";
-import type { Data, Report } from "./data";
+import type { Data, Maybe, Report } from "./data";
+
+function duration(seconds: Maybe<number>): string {
+  if (seconds === null || seconds === undefined) return "";
+  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
 
 export function program(report: Report, data: Data): HTMLElement {
   const { program: p } = report;
@@ -12,6 +19,8 @@ export function program(report: Report, data: Data): HTMLElement {
     facts([
       ["ended", ended + (p.exit_status !== null ? `, status ${p.exit_status}` : "")],
       ["mode", p.mode],
+      ["watched for", duration(p.seconds)],
+      ["devices", p.devices?.join("; ") ?? ""],
       ["torch", p.torch],
       ["Python", p.python],
       ["nanscope", data.nanscope],

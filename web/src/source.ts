@@ -18,22 +18,24 @@ function split(line: string, number: number, site: Site): [string, string, strin
   return [part(0, from), part(from, to), part(to, characters.length)];
 }
 
+const sourceLine = (number: number, kind: string, ...parts: (Node | string)[]): HTMLElement =>
+  h("span", { class: `line ${kind}` }, h("span", { class: "gutter", "aria-hidden": "true" }, number), h("span", {}, ...parts, "\n"));
+
+// The lines above or below, quietly.
+const around = (lines: string[], first: number): HTMLElement[] =>
+  lines.map((line, i) => sourceLine(first + i, "around", line.replaceAll("\t", TAB)));
+
 export function excerpt(site: Site): HTMLElement | null {
   const lines = site.source?.length ? site.source : site.code ? [site.code] : [];
   if (lines.length === 0) return null;
-  const code = h("code", {});
+  const before = site.before ?? [];
+  const code = h("code", {}, ...around(before, site.line - before.length));
   lines.forEach((line, i) => {
     const number = site.line + i;
-    const [before, marked, behind] = site.source?.length ? split(line, number, site) : ["", line, ""];
-    code.append(
-      h(
-        "span",
-        { class: "line" },
-        h("span", { class: "gutter", "aria-hidden": "true" }, number),
-        h("span", {}, before, marked && h("mark", {}, marked), behind, "\n"),
-      ),
-    );
+    const [start, marked, behind] = site.source?.length ? split(line, number, site) : ["", line, ""];
+    code.append(sourceLine(number, "", start, marked ? h("mark", {}, marked) : "", behind));
   });
+  code.append(...around(site.after ?? [], site.end_line + 1));
   return scrollable(`Source at ${position(site)}`, h("pre", { class: "source" }, code));
 }
 

@@ -12,6 +12,9 @@ const TYPES: Record<string, FloatType> = {
   float16: { smallest: -24, normal: -14, largest: 16 },
   bfloat16: { smallest: -133, normal: -126, largest: 128 },
   float8_e5m2: { smallest: -16, normal: -14, largest: 16 },
+  float8_e4m3fnuz: { smallest: -10, normal: -7, largest: 8 },
+  float8_e5m2fnuz: { smallest: -17, normal: -15, largest: 16 },
+  float8_e8m0fnu: { smallest: -127, normal: -127, largest: 128 },
   float8_e4m3fn: { smallest: -9, normal: -6, largest: 9 },
 };
 TYPES.complex64 = TYPES.float32!;

@@ -26,7 +26,8 @@ export function verdict(finding: Finding): HTMLElement {
       h("span", { class: "level" }, LEVELS[finding.level]),
       ...circumstances(finding).map((part) => h("span", {}, part)),
     ),
-    h("h1", {}, ...prose(cause.sentence)),
+    h("h1", {}, ...prose(cause.title || cause.sentence)),
+    cause.title && h("p", { class: "lead" }, ...prose(cause.sentence)),
     h(
       "p",
       { class: "deed" },
@@ -43,6 +44,9 @@ export function verdict(finding: Finding): HTMLElement {
       known && h("span", { class: "tag" }, `to blame: ${cause.to_blame}`),
       finding.count > 1 && h("span", { class: "tag" }, `${finding.count.toLocaleString("en-US")} times`),
       finding.fate !== null && h("span", { class: "tag" }, finding.fate),
+      finding.undone !== undefined && finding.undone !== null && finding.undone !== false && h("span", { class: "tag" }, "undone by the program"),
+      finding.allowed !== undefined && finding.allowed !== null && finding.allowed !== false && h("span", { class: "tag" }, "allowed"),
+      finding.shortened && h("span", { class: "tag likely" }, "shortened to fit; --to json has all of it"),
     ),
   );
 }

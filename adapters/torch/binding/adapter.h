@@ -10,6 +10,7 @@
 #include "adapters/torch/program/moments.h"
 #include "adapters/torch/sentinel/sentinel.h"
 #include "adapters/torch/sentinel/stepped_optimizers.h"
+#include "adapters/torch/session/undoing.h"
 
 namespace nanscope::torch_adapter {
 
@@ -50,6 +51,7 @@ class Adapter {
   void ask(Questions questions) { questions_ = std::move(questions); }
 
   [[nodiscard]] Moments& moments() noexcept { return moments_; }
+  [[nodiscard]] Undoing& undoing() noexcept { return undoing_; }
   [[nodiscard]] Sentinel& sentinel() noexcept { return sentinel_; }
   [[nodiscard]] SteppedOptimizers& stepped_optimizers() noexcept { return stepped_optimizers_; }
 
@@ -59,6 +61,7 @@ class Adapter {
   Originals originals_;
   Questions questions_;
   Moments moments_;
+  Undoing undoing_;
   Sentinel sentinel_;
   SteppedOptimizers stepped_optimizers_;
 };

@@ -15,6 +15,7 @@
 #include "adapters/torch/binding/python_sentinel.h"
 #include "adapters/torch/binding/python_subclasses.h"
 #include "adapters/torch/hit/at_hand.h"
+#include "adapters/torch/hit/remade.h"
 #include "adapters/torch/interpose/install.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/interpose/trampoline.h"
@@ -42,14 +43,18 @@ OnError on_error_from(const std::string& word) {
 }
 
 // Ends the session: its capture, where that is on disk, and what could not be written.
-nb::tuple finish(int status, const std::string& ended,
-                 const std::vector<std::tuple<std::string, std::string, std::int64_t>>& also) {
+using Counted = std::vector<std::tuple<std::string, std::string, std::int64_t>>;
+
+nb::tuple finish(int status, const std::string& ended, const Counted& also,
+                 const Counted& allowances) {
   std::vector<NotWatched> not_watched;
   for (const auto& [what, why, count] : also) not_watched.push_back({what, why, count});
+  std::vector<Allowance> allowed;
+  for (const auto& [what, why, count] : allowances) allowed.push_back({what, why, count});
   const Busy busy;
   watch_weights();
   SessionEnd end =
-      end_session(status, from_word<Ended>(ended).value_or(Ended::kNormally), not_watched);
+      end_session(status, from_word<Ended>(ended).value_or(Ended::kNormally), not_watched, allowed);
   return nb::make_tuple(std::move(end.capture), Native{end.capture_path}, end.complaints);
 }
 
@@ -58,7 +63,7 @@ void add_session_options(nb::module_& module) {
       .def(
           "__init__",
           [](SessionOptions* self, const Native& capture, bool overwrite, bool keep_capture,
-             const std::string& on_error, bool strict, const Native& news,
+             const std::string& on_error, bool strict, const Native& news, const Native& handed,
              const std::vector<Native>& argv, const std::string& python, const std::string& torch,
              const Native& host, std::int64_t pid, const std::string& mode) {
             new (self) SessionOptions{.capture_path = capture.bytes,
@@ -67,6 +72,7 @@ void add_session_options(nb::module_& module) {
                                       .on_error = on_error_from(on_error),
                                       .strict = strict,
                                       .news = news.bytes,
+                                      .handed = handed.bytes,
                                       .program = {}};
             Program& program = self->program;
             for (const Native& argument : argv) program.argv.push_back(argument.bytes);
@@ -78,8 +84,8 @@ void add_session_options(nb::module_& module) {
           },
           nb::kw_only(), nb::arg("capture") = "", nb::arg("overwrite") = false,
           nb::arg("keep_capture") = false, nb::arg("on_error") = "stop", nb::arg("strict") = false,
-          nb::arg("news") = "", nb::arg("argv") = nb::make_tuple(), nb::arg("python") = "",
-          nb::arg("torch") = "", nb::arg("host") = "", nb::arg("pid") = 0,
+          nb::arg("news") = "", nb::arg("handed") = "", nb::arg("argv") = nb::make_tuple(),
+          nb::arg("python") = "", nb::arg("torch") = "", nb::arg("host") = "", nb::arg("pid") = 0,
           nb::arg("mode") = "exact");
   module.def("begin", [](const SessionOptions& options) { begin_session(options); });
 }
@@ -92,7 +98,13 @@ struct Configuration {
   std::string torch_folder;
   nb::object describe;
   nb::object name;
+  nb::object modules;
+  nb::object make_again;
+  nb::object whence;
   nb::object exception_for;
+  nb::object tests_for_nonfinite;
+  nb::object allows;
+  nb::object on_read;
   std::int64_t steps = 0;
 };
 
@@ -101,22 +113,79 @@ void add_configuration(nb::module_& module) {
       .def(
           "__init__",
           [](Configuration* self, nb::object is_user_code, nb::object spells, nb::object optimizer,
-             std::string torch_folder, nb::object describe, nb::object name,
-             nb::object exception_for, std::int64_t steps) {
-            new (self) Configuration{std::move(is_user_code),  std::move(spells),
-                                     std::move(optimizer),     std::move(torch_folder),
-                                     std::move(describe),      std::move(name),
-                                     std::move(exception_for), steps};
+             std::string torch_folder, nb::object describe, nb::object name, nb::object modules,
+             nb::object make_again, nb::object whence, nb::object exception_for,
+             nb::object tests_for_nonfinite, nb::object allows, nb::object on_read,
+             std::int64_t steps) {
+            new (self) Configuration{std::move(is_user_code),
+                                     std::move(spells),
+                                     std::move(optimizer),
+                                     std::move(torch_folder),
+                                     std::move(describe),
+                                     std::move(name),
+                                     std::move(modules),
+                                     std::move(make_again),
+                                     std::move(whence),
+                                     std::move(exception_for),
+                                     std::move(tests_for_nonfinite),
+                                     std::move(allows),
+                                     std::move(on_read),
+                                     steps};
           },
           nb::kw_only(), nb::arg("is_user_code"), nb::arg("spells"), nb::arg("optimizer"),
-          nb::arg("torch_folder"), nb::arg("describe"), nb::arg("name"), nb::arg("exception_for"),
+          nb::arg("torch_folder"), nb::arg("describe"), nb::arg("name"), nb::arg("modules"),
+          nb::arg("make_again"), nb::arg("whence"), nb::arg("exception_for"),
+          nb::arg("tests_for_nonfinite"), nb::arg("allows"), nb::arg("on_read"),
           nb::arg("steps") = 0);
   module.def("configure", [](const Configuration& ask) {
     configure_frames(ask.is_user_code.ptr(), ask.spells.ptr(), ask.optimizer.ptr(),
                      ask.torch_folder);
-    configure_story(ask.describe.ptr(), ask.name.ptr());
+    configure_story({.describe = ask.describe.ptr(),
+                     .name = ask.name.ptr(),
+                     .modules = ask.modules.ptr(),
+                     .whence = ask.whence.ptr(),
+                     .tests = ask.tests_for_nonfinite.ptr(),
+                     .allows = ask.allows.ptr()});
+    configure_remaking(ask.make_again.ptr());
+    Watcher::get().stopping().tell_of_reads(ask.on_read.ptr());
     Watcher::get().stopping().configure(ask.exception_for.ptr(), ask.steps);
   });
+}
+
+// How the program ended, and what it holds.
+void add_end(nb::module_& module) {
+  module.def(
+      "program_ended",
+      [](bool exception, bool blunder, int status, const std::string& text, nb::handle locals,
+         nb::handle held, nb::handle stack, nb::handle handed, nb::handle memory,
+         const std::vector<double>& numbers, bool left_early, bool may_have_left_early) {
+        std::vector<RawFrame> frames;
+        for (nb::handle frame : stack) {
+          frames.push_back({nb::object(frame[0]).ptr(), nb::cast<int>(frame[1]), nullptr});
+        }
+        End end{exception,
+                blunder,
+                status,
+                text,
+                tensors_in(locals),
+                named_tensors_in(held),
+                past_stack(frames),
+                tensors_in(handed),
+                tensors_in(memory),
+                {},
+                left_early,
+                may_have_left_early};
+        for (const double number : numbers) end.numbers.add(number);
+        guarded([] {
+          Watcher& watcher = Watcher::get();
+          wrap_unnoticed_kernels(watcher.new_ops(), watcher.other_devices(), /*called=*/true);
+        });
+        guarded([] { Adapter::get().undoing().program_ended(); });
+        Adapter::get().moments().program_ended(end);
+      },
+      nb::kw_only(), nb::arg("exception"), nb::arg("blunder"), nb::arg("status"), nb::arg("text"),
+      nb::arg("locals"), nb::arg("held"), nb::arg("stack"), nb::arg("handed"), nb::arg("memory"),
+      nb::arg("numbers"), nb::arg("left_early"), nb::arg("may_have_left_early"));
 }
 
 // What tests and bench/ ask of the adapter itself.
@@ -139,7 +208,8 @@ void add_measures(nb::module_& module) {
 }  // namespace
 }  // namespace nanscope::torch_adapter
 
-NB_MODULE(_torch, module) {
+// Named after the minor of torch that it was compiled for: _torch_2_13.
+NB_MODULE(NANSCOPE_ADAPTER, module) {
   using namespace nanscope;
   using namespace nanscope::torch_adapter;
 
@@ -150,15 +220,32 @@ NB_MODULE(_torch, module) {
   add_session_options(module);
   // A watch() block is over: what it gave us is let go of.
   module.def("disconnect", [] {
-    configure_story(nullptr, nullptr);
+    configure_story({});
+    configure_remaking(nullptr);
     Watcher::get().stopping().configure(nullptr, 0);
+    Watcher::get().stopping().tell_of_reads(nullptr);
   });
   module.def("install", [] {
-    const Installed counts = install_wrappers(Watcher::get().new_ops());
+    Watcher& watcher = Watcher::get();
+    const Installed counts = install_wrappers(watcher.new_ops(), watcher.other_devices());
     return nb::make_tuple(counts.of_torch, counts.of_others);
   });
+  // Devices whose kernels are counted and not watched: [("cuda", kernels)].
+  module.def("other_devices", [] {
+    nb::list devices;
+    for (const auto& [name, kernels] : Watcher::get().other_devices().list())
+      devices.append(nb::make_tuple(name, kernels));
+    return devices;
+  });
   add_new_ops(module);
-  module.def("watch", [](bool on) { watching = on ? 1 : 0; });
+  module.def("watch", [](bool on) {
+    NewOps& new_ops = Watcher::get().new_ops();
+    if (on && watching == 0) {
+      wrap_unnoticed_kernels(new_ops, Watcher::get().other_devices(), /*called=*/false);
+      new_ops.begin_count();
+    }
+    watching = on ? 1 : 0;
+  });
   module.def("is_watching", [] { return watching != 0; });
   module.def("begin_anew", [] {
     this_thread().forget_stop();
@@ -172,15 +259,7 @@ NB_MODULE(_torch, module) {
   add_forks(module);
   module.def("keep_to", &keep_to);
   add_moments(module);
-  module.def("program_ended", [](bool exception, bool blunder, int status, const std::string& text,
-                                 nb::handle locals, nb::handle held, nb::handle stack) {
-    std::vector<RawFrame> frames;
-    for (nb::handle frame : stack) {
-      frames.push_back({nb::object(frame[0]).ptr(), nb::cast<int>(frame[1]), nullptr});
-    }
-    Adapter::get().moments().program_ended({exception, blunder, status, text, tensors_in(locals),
-                                            named_tensors_in(held), past_stack(frames)});
-  });
+  add_end(module);
   // Of the tensor itself, and of those that it wraps.
   module.def("storage_numbers", [](nb::handle tensor) {
     std::vector<std::uint64_t> numbers;
@@ -191,8 +270,18 @@ NB_MODULE(_torch, module) {
       numbers.push_back(storage_id(*part.unsafeGetTensorImpl()).value);
     return numbers;
   });
+  module.def("numpy_births",
+             [](std::uint64_t count) { Watcher::get().outside().numpy_births(count); });
+  module.def("batches_fetched",
+             [](std::uint64_t count) { Watcher::get().outside().batches(count); });
   module.def("knows_bad_values", [] { return !Watcher::get().ledger().empty(); });
   module.def("error_found", &error_found);
+  // From here on, on this thread; the answer is the block around.
+  module.def("allow", [](std::uint32_t block) { return this_thread().allow(block); });
+  module.def("open_for_replay", &open_for_replay);
+  module.def("replay_was_undone", &replay_was_undone);
+  module.def("settle_harm", [] { guarded([] { Adapter::get().undoing().program_ended(); }); });
+  module.def("current_step", [] { return Watcher::get().judge().current_step(); });
   module.def("stops", [] { return Watcher::get().stopping().count(); });
   module.def("error_number", &error_number);
   module.def("announce", [](const Native& capture) { announce(capture.bytes); });

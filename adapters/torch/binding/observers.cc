@@ -14,6 +14,7 @@ namespace {
 using Role = Sentinel::Role;
 
 Moments& moments() { return Adapter::get().moments(); }
+Undoing& undoing() { return Adapter::get().undoing(); }
 
 nb::object call_engine(Backward& backward) {
   backward.timed.reset();
@@ -23,7 +24,8 @@ nb::object call_engine(Backward& backward) {
 // A quiet moment: ops that came since are wrapped, and the steps that were asked for may be done.
 void between_steps() {
   Watcher& watcher = Watcher::get();
-  sweep(watcher.new_ops());
+  if (watcher.new_ops().has_new_libraries()) watcher.new_ops().note_changed(/*called=*/true);
+  sweep(watcher.new_ops(), watcher.other_devices());
   watcher.stopping().stop_after_steps(watcher.judge().current_step());
 }
 
@@ -34,6 +36,7 @@ class ExactObserver : public Observer {
   nb::object run_backward(Backward& backward) override {
     const Tensors& roots = backward.roots;
     const Judge::RootId root = guarded([&] {
+      undoing().backward_begins(roots);
       if (backward.accumulates) watch_headroom(roots);
       return moments().backward_begins(roots);
     });
@@ -66,15 +69,21 @@ class ExactObserver : public Observer {
       watch_growth(watcher.history().step_seen(parameters, learning_rate_of(optimizer),
                                                watcher.judge().current_step()));
     }
-    guarded([&] { moments().step_begins(parameters, skips(optimizer)); });
+    guarded([&] {
+      undoing().step_begins(parameters);
+      moments().step_begins(parameters, skips(optimizer));
+      undoing().step_judged(parameters);
+    });
     judged(Moment::kStepBegins);
   }
 
   void step_ended(nb::handle optimizer) override {
     Watcher::get().history().step_done();
     guarded([&] {
-      moments().step_ended(Watcher::get().ledger().empty() ? NamedTensors{}
-                                                           : suspects_in_state(optimizer));
+      const NamedTensors state =
+          Watcher::get().ledger().empty() ? NamedTensors{} : suspects_in_state(optimizer);
+      moments().step_ended(state);
+      undoing().step_ended(parameters_of(optimizer), state);
       between_steps();
     });
     judged(Moment::kStepEnds);
@@ -138,6 +147,7 @@ class LookingObserver final : public Observer {
   [[nodiscard]] bool is_on() const override { return true; }
 
   nb::object run_backward(Backward& backward) override {
+    if (still_looks()) guarded([&] { undoing().backward_begins(backward.roots); });
     answer(sentinel().look_at_backward_begin(backward.roots));
     if (watching) return judging().run_backward(backward);
     nb::object result = call_engine(backward);
@@ -153,8 +163,13 @@ class LookingObserver final : public Observer {
 
   void step_begins(nb::handle optimizer) override {
     const Tensors parameters = parameters_of(optimizer);
-    answer(sentinel().look_at_step_begin(parameters, skips(optimizer)));
+    guarded([&] { undoing().step_begins(parameters); });
+    const bool skipped = skips(optimizer);
+    const Alarm alarm = sentinel().look_at_step_begin(parameters, skipped);
+    if (alarm.empty() && !skipped) undoing().healthy_step_seen();
+    answer(alarm);
     if (watching) return judging().step_begins(optimizer);
+    guarded([&] { undoing().step_judged(parameters); });
     Watcher& watcher = Watcher::get();
     watcher.history().step_counted(
         parameters, [&] { return learning_rate_of(optimizer); }, watcher.judge().current_step());
@@ -165,6 +180,7 @@ class LookingObserver final : public Observer {
     const Alarm alarm = look_at_written(optimizer);
     answer(alarm);
     if (watching) return judging().step_ended(optimizer);
+    guarded([&] { end_step_of_open_harm(optimizer); });
     sentinel().step_looked_at();
     if (alarm.empty()) snapshot_if_due();
     if (still_looks())
@@ -215,6 +231,15 @@ class LookingObserver final : public Observer {
   }
 
  private:
+  static void end_step_of_open_harm(nb::handle optimizer) {
+    NamedTensors state;
+    if (undoing().is_open()) {
+      Tensors all;
+      add_state_of(optimizer, all);
+      for (const at::Tensor& tensor : all) state.push_back({TargetName{}, tensor});
+    }
+    undoing().step_ended(parameters_of(optimizer), state);
+  }
   // The answer to an alarm, or a snapshot that was woken, may have ended the looks.
   static bool still_looks() { return sentinel().role() == Role::kLooks; }
   // A snapshot is due, and no end of an optimizer's step will come for it.

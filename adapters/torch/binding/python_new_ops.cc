@@ -21,7 +21,15 @@ namespace {
 void wrap_new_ops() {
   if (!watching) return;  // they are wrapped when the watch begins, or by the next call
   const Busy busy;
-  sweep(Watcher::get().new_ops());
+  sweep(Watcher::get().new_ops(), Watcher::get().other_devices());
+}
+
+// A library may have been loaded, and nobody has called what it brought.
+void library_loaded() {
+  NewOps& new_ops = Watcher::get().new_ops();
+  if (!watching || !new_ops.has_new_libraries()) return;
+  const Busy busy;
+  wrap_unnoticed_kernels(new_ops, Watcher::get().other_devices(), /*called=*/false);
 }
 
 // impl(library, op, ...): op is "name.overload", with or without its namespace, or an object that
@@ -58,6 +66,13 @@ void add_new_ops(nb::module_& module) {
   module.def("ops_with_rules", &ops_with_rules);
   module.def("is_hidden_write",
              [](const std::string& argument) { return is_hidden_write(argument); });
+  module.def(
+      "library_loaded",
+      [](nb::object result) {
+        library_loaded();
+        return result;
+      },
+      nb::arg().none());
   module.def("wrap_new_ops", [](const nb::args&) { wrap_new_ops(); });
 }
 

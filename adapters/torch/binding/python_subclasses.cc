@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "adapters/torch/binding/python_objects.h"
+#include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
@@ -87,6 +88,28 @@ class Unwrapping {
   bool all_ = true;
 };
 
+// It is the program's code that says what it wraps. If it says so when it is asked again, or what
+// came out is no fault (Ctrl-C), the program gets that: see Stopping::ask.
+Wrapped look_twice(nb::handle subclass) {
+  const auto keep = [](nb::python_error& error) {
+    Stopping::keep_interrupt(error.value().inc_ref().ptr());
+  };
+  try {
+    return Unwrapping().look(subclass);
+  } catch (nb::python_error& first) {
+    const bool is_fault = first.matches(PyExc_Exception);
+    try {
+      Wrapped wrapped = Unwrapping().look(subclass);
+      keep(first);
+      return wrapped;
+    } catch (nb::python_error& second) {
+      if (!is_fault) keep(first);
+      if (!second.matches(PyExc_Exception)) keep(second);
+      return {};
+    }
+  }
+}
+
 }  // namespace
 
 Wrapped wrapped_by(const at::Tensor& subclass) {
@@ -97,7 +120,7 @@ Wrapped wrapped_by(const at::Tensor& subclass) {
   PyErr_Fetch(&type, &value, &trace);
   try {
     const nb::object object = nb::steal(THPVariable_Wrap(subclass));
-    if (object.is_valid()) wrapped = Unwrapping().look(object);
+    if (object.is_valid()) wrapped = look_twice(object);
   } catch (const std::exception&) {  // it does not say
     wrapped = {};
   }

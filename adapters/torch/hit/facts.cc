@@ -3,7 +3,9 @@
 #include <cmath>
 #include <map>
 
+#include "adapters/torch/hit/kept.h"
 #include "adapters/torch/hit/makers.h"
+#include "adapters/torch/hit/mended.h"
 #include "adapters/torch/hit/rows.h"
 #include "adapters/torch/hit/saved.h"
 #include "adapters/torch/hit/what_if.h"
@@ -43,6 +45,7 @@ void CallFacts::describe_output(Finding& finding) const {
       return;
     const OwnedView view(output);
     TensorFacts tensor_facts = describe(output, view);
+    add_pictures(tensor_facts, view);
     tensor_facts.name = "output " + std::to_string(number);
     const Statistics& seen = tensor_facts.statistics;
     if (!found && seen.nan + seen.pos_inf + seen.neg_inf > 0) {
@@ -87,6 +90,7 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
         info.written || info.hidden_write || (before_ != nullptr && before_->overwrites(argument));
     const OwnedView view = kept != nullptr ? kept->view : OwnedView(input);
     TensorFacts tensor_facts = describe(input, view);
+    add_pictures(tensor_facts, view);
     tensor_facts.name = item < 0 ? name : name + "[" + std::to_string(item) + "]";
     tensor_facts.argument = tensor_facts.name;
     tensor_facts.parameter = Watcher::get().world().target_of(input) == Target::kParameter;
@@ -97,6 +101,7 @@ std::vector<at::Tensor> CallFacts::describe_inputs(Facts& facts) const {
     }
     const bool as_it_was = kept != nullptr || info.hidden_write || !overwritten;
     if (aligned && as_it_was) add_values(tensor_facts, view, finding.origin.indices);
+    if (as_it_was) add_healthy(tensor_facts, view);
     if (!aligned && as_it_was)
       tensor_facts.feeding = statistics_of_row(wrapper_, call_, view, finding);
     finding.inputs.push_back(std::move(tensor_facts));
@@ -123,6 +128,7 @@ void CallFacts::describe_saved_tensors(Facts& facts, const std::vector<at::Tenso
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (is_same_memory(inputs[i], tensor)) facts.arguments[i].saved_as = finding.inputs.size();
     finding.inputs.push_back(describe_saved(name, tensor, finding, aligned));
+    add_pictures(finding.inputs.back(), OwnedView(tensor));
     facts.arguments.push_back({name, -1, true});
   }
 }
@@ -138,7 +144,12 @@ void CallFacts::describe_way_here(Facts& facts) const {
   });
   describe_makers(walk, facts);
   if (!in_backward) facts.activations = activations_behind(walk, kMostLayers);
+  if (Watcher::get().module_looks().is_due(wrapper_.info, current_stack()))
+    facts.kept_by_modules = kept_behind(walk);
   recompute(wrapper_, call_, before_, facts.finding);
+  mend_operands(wrapper_, call_, before_, facts.finding);
+  if (made_again) facts.finding.experiments.push_back(*made_again);
+  if (forward_discarded) facts.finding.left_out_by = Link{"", {}, Phase::kForward, Role::kCleaned};
 }
 
 std::shared_ptr<const EventFacts> CallFacts::facts(std::optional<std::size_t> read) {
@@ -157,6 +168,7 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   auto facts = std::make_shared<Facts>();
   const OwnedView view(tensor);
   TensorFacts tensor_facts = describe(tensor, view);
+  add_pictures(tensor_facts, view);
   Origin& origin = facts->finding.origin;
   origin.nan = tensor_facts.statistics.nan;
   origin.pos_inf = tensor_facts.statistics.pos_inf;
@@ -167,6 +179,9 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
   add_values(tensor_facts, view, origin.indices);
   facts->finding.inputs.push_back(std::move(tensor_facts));
+  facts->pattern = pattern_in_memory(tensor);
+  facts->numpy_births = Watcher::get().outside().numpy_births();
+  facts->batches = Watcher::get().outside().batches();
   describe_unwatched_maker(tensor, *facts);
   return facts;
 }
@@ -190,6 +205,10 @@ std::shared_ptr<const EventFacts> CallFacts::take_facts(std::optional<std::size_
     });
     return facts;
   }
+  facts->numpy_births = Watcher::get().outside().numpy_births();
+  // What a NaN is written for is seldom to be doubted; an infinity may be a result of NumPy's.
+  if (numbers && (numbers->nan || facts->numpy_births > 0))
+    facts->not_spelled = !is_spelled(*numbers);
   describe_output(finding);
   const std::vector<at::Tensor> inputs = describe_inputs(*facts);
   describe_numbers(finding);

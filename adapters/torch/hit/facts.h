@@ -11,6 +11,7 @@
 #include "adapters/torch/watch/before.h"
 #include "origin/event_facts.h"
 #include "origin/op_record.h"
+#include "records/experiment.h"
 
 namespace nanscope::torch_adapter {
 
@@ -30,8 +31,13 @@ class CallFacts final : public FactsMaker {
       elements;  // failing elements, if known from the correspondence
   bool per_element = false;
   bool in_backward = false;
+  bool forward_discarded =
+      false;  // in backward: what the forward made here was replaced on purpose
+  std::optional<Experiment> made_again;  // asked before the judge was told
   // A constant written here: the facts of its first time stand for all (a causal mask).
   std::optional<StackId> declared_at;
+  // The numbers of such a constant, or of a tensor that was built from Python values.
+  std::optional<NumberKinds> numbers;
 
  private:
   [[nodiscard]] std::shared_ptr<const EventFacts> take_facts(std::optional<std::size_t> read) const;

@@ -10,10 +10,12 @@
 #include <optional>
 
 #include "adapters/torch/hit/facts.h"
+#include "adapters/torch/hit/remade.h"
 #include "adapters/torch/hit/rows.h"
 #include "adapters/torch/ops/operands.h"
 #include "adapters/torch/program/forewarn.h"
 #include "adapters/torch/program/frames.h"
+#include "adapters/torch/program/nodes.h"
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
@@ -151,6 +153,12 @@ class Recorder {
     return bad_output_ && std::all_of(record.writes.begin(), record.writes.end(), is_known);
   }
 
+  // Bad, though all that went in is finite.
+  [[nodiscard]] bool is_born_of_finite() const {
+    return bad_output_ && record.reads.empty() && !record.nonfinite_scalar;
+  }
+  [[nodiscard]] const at::Tensor& bad_output() const { return *bad_output_; }
+
   [[nodiscard]] bool worth_telling() const {
     if (!record.reads.empty() || bad_output_.has_value()) return true;
     const Judge& judge = Watcher::get().judge();
@@ -187,6 +195,7 @@ class Recorder {
     if (was_bad != nullptr) {
       add_read(input, was_bad->state, was_bad->known, was_bad->kinds, was_bad->allocation);
       if (was_bad->known.empty()) record.reads.back().pattern = pattern_of(was_bad->kinds);
+      record.reads.back().from_other_device = was_bad->from_other_device;
       return;
     }
     const bool known_storage = Watcher::get().ledger().knows(storage_id(impl));
@@ -214,6 +223,8 @@ class Recorder {
     const bool unknown = known.empty();
     add_read(input, state, std::move(known), {}, std::move(allocation));
     record.reads.back().was_finite = was_finite;
+    record.reads.back().from_other_device =
+        unknown && Watcher::get().storages().is_from_other_device(input);
     if (unknown && Watcher::get().judge().has_host_read())
       record.reads.back().pattern = pattern_of(kind_map_of(OwnedView(input).view()));
   }
@@ -368,6 +379,13 @@ void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before,
   if (recorder.record.reads.empty() && recorder.record.nonfinite_scalar) {
     recorder.facts.declared_at = recorder.record.place.stack;
   }
+  if (recorder.facts.in_backward)
+    recorder.facts.forward_discarded =
+        Watcher::get().judge().was_discarded_at(current_node().forward);
+  if (recorder.is_born_of_finite() && recorder.record.place.phase != Phase::kBackward)
+    recorder.facts.made_again = make_operand_again(wrapper, call, before, recorder.bad_output());
+  const bool gives_numbers = recorder.record.reads.empty() && recorder.record.numbers.any();
+  if (gives_numbers) recorder.facts.numbers = recorder.record.numbers;
   Watcher::get().judge().op_returned(recorder.record, recorder.facts);
 }
 

@@ -8,6 +8,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include "adapters/seams/torch_api.h"
 #include "adapters/torch/hit/saved.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/ops/op_table.h"
@@ -18,7 +19,6 @@ namespace nanscope::torch_adapter {
 namespace {
 
 using torch::autograd::Node;
-using NodePtr = c10::intrusive_ptr<Node>;
 
 constexpr std::size_t kMostMakers = 8;
 constexpr std::size_t kMostNodesWalked = 32;
@@ -54,11 +54,11 @@ std::vector<Visit> beginnings(const MakerWalk& walk) {
   }
   for (const at::Tensor& root : walk.roots) {
     Node* node = torch::autograd::impl::grad_fn_unsafe(root);
-    if (node != nullptr) first.push_back({NodePtr::reclaim_copy(node), 0, false, ""});
+    if (node != nullptr) first.push_back({shared(node), 0, false, ""});
   }
   for (const auto& [argument, tensor] : walk.inputs) {
     Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
-    if (node != nullptr) first.push_back({NodePtr::reclaim_copy(node), 0, true, argument});
+    if (node != nullptr) first.push_back({shared(node), 0, true, argument});
   }
   return first;
 }
@@ -129,7 +129,7 @@ void describe_makers(const MakerWalk& walk, Facts& facts) {
 void describe_unwatched_maker(const at::Tensor& tensor, Facts& facts) {
   Node* const last = torch::autograd::impl::grad_fn_unsafe(tensor);
   if (last == nullptr) return;
-  NodePtr node = NodePtr::reclaim_copy(last);
+  NodePtr node = shared(last);
   // Of data, or of what was computed.
   while (node && has(flags_of_node(forward_name(*node)), OpFlags::kOnlyMoves)) {
     const auto& edges = node->next_edges();
@@ -140,17 +140,25 @@ void describe_unwatched_maker(const at::Tensor& tensor, Facts& facts) {
   facts.made_at.back().stack = 0;  // nobody saw it being made
 }
 
-std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::size_t most) {
-  std::vector<Facts::Activation> found;
-  std::vector<Visit> first = beginnings(walk);
+void each_node_behind(const MakerWalk& walk, const std::function<bool(const NodePtr&)>& visit) {
   std::unordered_set<Node*> seen;
   std::deque<NodePtr> queue;
-  for (Visit& visit : first) queue.push_back(std::move(visit.node));
-  std::optional<double> last;
-  while (!queue.empty() && seen.size() < kMostNodesDeep && found.size() < most) {
+  for (Visit& first : beginnings(walk)) queue.push_back(std::move(first.node));
+  while (!queue.empty()) {
     const NodePtr node = std::move(queue.front());
     queue.pop_front();
     if (!seen.insert(node.get()).second) continue;
+    if (!visit(node)) return;
+    for (const torch::autograd::Edge& edge : node->next_edges())
+      if (edge.function) queue.push_back(edge.function);
+  }
+}
+
+std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::size_t most) {
+  std::vector<Facts::Activation> found;
+  std::optional<double> last;
+  std::size_t seen = 0;
+  each_node_behind(walk, [&](const NodePtr& node) {
     for (const auto& [name, tensor] : saved_by(node).tensors) {
       if (!is_kept_activation(name)) continue;
       if (tensor.requires_grad() && tensor.is_leaf()) continue;
@@ -161,9 +169,8 @@ std::vector<Facts::Activation> activations_behind(const MakerWalk& walk, std::si
       last = largest;
       break;
     }
-    for (const torch::autograd::Edge& edge : node->next_edges())
-      if (edge.function) queue.push_back(edge.function);
-  }
+    return ++seen < kMostNodesDeep && found.size() < most;
+  });
   std::reverse(found.begin(), found.end());
   return found;
 }

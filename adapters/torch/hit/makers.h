@@ -5,6 +5,9 @@
 // data) nothing is known.
 #pragma once
 
+#include <torch/csrc/autograd/function.h>
+
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +24,10 @@ struct MakerWalk {
   double least_share = 0;  // activations below this part of their type's largest are left out
 };
 
+// The nodes behind it, nearest first, each once; `visit` says whether to go on.
+void each_node_behind(
+    const MakerWalk& walk,
+    const std::function<bool(const c10::intrusive_ptr<torch::autograd::Node>&)>& visit);
 // Fills in the finding's makers, and where each was made.
 void describe_makers(const MakerWalk& walk, Facts& facts);
 // The same for a tensor that no watched op made: if autograd knows that it was computed (by a

@@ -54,7 +54,7 @@ void collect_all(PyObject* node, Saved& saved) {
 
 }  // namespace
 
-Saved saved_by(const c10::intrusive_ptr<torch::autograd::Node>& node) {
+Saved saved_by(const NodePtr& node) {
   Saved saved;
   if (!node) return saved;
   const PyGILState_STATE gil = PyGILState_Ensure();

@@ -5,11 +5,12 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/autograd/function.h>
 
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "adapters/seams/torch_api.h"
 
 namespace nanscope::torch_adapter {
 
@@ -19,7 +20,7 @@ struct Saved {
 };
 
 // Takes the GIL; called on a hit only. Empty where the node tells nothing.
-[[nodiscard]] Saved saved_by(const c10::intrusive_ptr<torch::autograd::Node>& node);
+[[nodiscard]] Saved saved_by(const NodePtr& node);
 [[nodiscard]] Saved saved_by_current_node();
 
 // Shortest text that reads back as the same number.

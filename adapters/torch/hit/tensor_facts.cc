@@ -1,8 +1,12 @@
 #include "adapters/torch/hit/tensor_facts.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "adapters/torch/watch/watcher.h"
+#include "scan/bad_map.h"
+#include "scan/exponents.h"
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
@@ -33,6 +37,15 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   return facts;
 }
 
+void add_pictures(TensorFacts& facts, const OwnedView& view) {
+  const TensorView seen = view.view();
+  if (view.data == nullptr || !is_scannable(seen.dtype)) return;
+  facts.exponents = exponents_of(seen);
+  const Statistics& statistics = facts.statistics;
+  if (statistics.nan + statistics.pos_inf + statistics.neg_inf == 0) return;
+  if (BadMap map = bad_map_of(seen); map.cells.size() > 1) facts.bad_map = std::move(map);
+}
+
 NumberKinds numbers_in(const at::Tensor& tensor) {
   const at::Tensor values = has_parts(*tensor.unsafeGetTensorImpl()) ? values_of(tensor) : tensor;
   if (sight_of(*values.unsafeGetTensorImpl()) != Sight::kWatched) return {};
@@ -46,6 +59,21 @@ HostValues host_values_in(const at::Tensor& tensor) {
   return {numbers_in(values), pattern_of(kind_map_of(OwnedView(values).view()))};
 }
 
+BadPattern pattern_in_memory(const at::Tensor& tensor) {
+  constexpr std::size_t kMostBytes = 64u << 20;
+  OwnedView view(tensor);
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (view.data == nullptr || !impl.has_storage()) return pattern_of(kind_map_of(view.view()));
+  const c10::Storage& storage = impl.storage();
+  const std::size_t size = impl.itemsize();
+  if (size != 0 && storage.data() != nullptr && storage.nbytes() <= kMostBytes) {
+    view.data = storage.data();
+    view.sizes = {static_cast<std::int64_t>(storage.nbytes() / size)};
+    view.strides = {1};
+  }
+  return pattern_of(kind_map_of(view.view()));
+}
+
 void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements) {
   if (view.data == nullptr || !has_values(view.view())) return;
   for (const Index& element : elements) {
@@ -56,6 +84,38 @@ void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Ind
     }
     facts.at_index.push_back(value_at(view.view(), *mine));
   }
+}
+
+// Note [Healthy elements]: a patch may not change them, so a proposal is tried on them. At most
+// kMostRead are read, evenly over the tensor; of these the smallest and the largest are kept
+// and, evenly between them, others: a bound that is too high shows at the small ones.
+void add_healthy(TensorFacts& facts, const OwnedView& view) {
+  constexpr std::int64_t kMostRead = 512;
+  constexpr std::size_t kMostKept = 32;
+  if (view.data == nullptr || !has_values(view.view())) return;
+  std::int64_t numel = 1;
+  for (const std::int64_t size : view.sizes) numel *= size;
+  std::vector<Value> found;
+  Index index(view.sizes.size());
+  for (std::int64_t i = 0; i < std::min(numel, kMostRead); ++i) {
+    // Without an overflow, and without a stride that would meet one column only.
+    std::int64_t left = numel <= kMostRead ? i : numel / kMostRead * i + i % (numel / kMostRead);
+    for (std::size_t d = view.sizes.size(); d-- > 0; left /= view.sizes[d])
+      index[d] = left % view.sizes[d];
+    const Value value = value_at(view.view(), index);
+    const auto is_same = [&](const Value& failing) {
+      return failing.real == value.real && failing.imag == value.imag;
+    };
+    if (std::isfinite(value.real) && std::isfinite(value.imag) &&
+        std::none_of(facts.at_index.begin(), facts.at_index.end(), is_same))
+      found.push_back(value);
+  }
+  std::sort(found.begin(), found.end(), [](const Value& a, const Value& b) {
+    return std::hypot(a.real, a.imag) < std::hypot(b.real, b.imag);
+  });
+  const std::size_t kept = std::min(found.size(), kMostKept);
+  for (std::size_t i = 0; i < kept; ++i)
+    facts.healthy.push_back(found[kept == 1 ? 0 : i * (found.size() - 1) / (kept - 1)]);
 }
 
 std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>& sizes) {
@@ -80,6 +140,7 @@ TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
   const auto output = static_cast<std::size_t>(finding.origin.output);
   if (aligned && output < finding.outputs.size() && has_values(view.view()))
     add_values(facts, view, finding.origin.indices);
+  add_healthy(facts, view);
   return facts;
 }
 

@@ -17,12 +17,19 @@ using Facts = EventFacts;
 
 // Type, shape and statistics of the tensor, whose values are in `view`.
 [[nodiscard]] TensorFacts describe(const at::Tensor& tensor, const OwnedView& view);
+// Adds what only a picture shows: the histogram of its exponents, the map of its bad elements.
+void add_pictures(TensorFacts& facts, const OwnedView& view);
 // Which non-finite numbers it holds.
 [[nodiscard]] NumberKinds numbers_in(const at::Tensor& tensor);
 // The same, and where they are.
 [[nodiscard]] HostValues host_values_in(const at::Tensor& tensor);
+// Where the whole memory that it lies in is bad: the same whatever part of it is looked at. Of more
+// than 64 MB only its own part.
+[[nodiscard]] BadPattern pattern_in_memory(const at::Tensor& tensor);
 // Adds its values at these elements of the output, if it has an element for each.
 void add_values(TensorFacts& facts, const OwnedView& view, const std::vector<Index>& elements);
+// Adds up to 32 of its finite elements that are not like those that failed.
+void add_healthy(TensorFacts& facts, const OwnedView& view);
 // What a node saved, with its values at the failing elements where they are `aligned` with it.
 [[nodiscard]] TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
                                          const Finding& finding, bool aligned);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "adapters/seams/torch_api.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "scan/statistics.h"
 
@@ -15,7 +16,7 @@ double real_value(const c10::Scalar& scalar) {
     return std::isfinite(value.real()) ? value.imag() : value.real();
   }
   if (scalar.isSymbolic()) return 0;
-  return scalar.isUnsigned() ? static_cast<double>(scalar.toUInt64()) : scalar.toDouble();
+  return is_unsigned(scalar) ? static_cast<double>(scalar.toUInt64()) : scalar.toDouble();
 }
 
 template <class Visit>

@@ -1,142 +1,20 @@
-// Note [Installed once, never removed]
-// A thread may be inside a wrapper, or have just loaded its address, at any moment:
-// taking one out again crashes. So wrappers and registrations are leaked on purpose and
-// the watch is switched by a flag.
 #include "adapters/torch/interpose/install.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
-#include <c10/util/Exception.h>
 
-#include <cstddef>
-#include <unordered_map>
-
+#include "adapters/torch/interpose/device_kernels.h"
 #include "adapters/torch/interpose/private_members.h"
-#include "adapters/torch/interpose/wrapper.h"
+#include "adapters/torch/interpose/schemas.h"
+#include "adapters/torch/interpose/wrap.h"
 #include "adapters/torch/ops/ceiling_rule.h"
-#include "adapters/torch/ops/known_schemas.h"
 #include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/sign_rule.h"
-#include "origin/op_traits.h"
 
 namespace nanscope::torch_adapter {
 namespace {
 
-static_assert(offsetof(Wrapper, former) == 16, "NANSCOPE_FORMER_KERNEL_OFFSET in trampoline.cc");
-
 using c10::DispatchKey;
-
-const std::unordered_map<std::string, void*>& trampolines() {
-  static const auto& by_class = *[] {
-    auto* table = new std::unordered_map<std::string, void*>;
-    for (int i = 0; i < kAbiClassCount; ++i)
-      table->emplace(kAbiClasses[i].name, kAbiClasses[i].trampoline);
-    return table;
-  }();
-  return by_class;
-}
-
-bool is_tensor(const c10::Type& type) { return type.kind() == c10::TypeKind::TensorType; }
-bool is_tensor_list(const c10::Type& type) {
-  return type.kind() == c10::TypeKind::ListType &&
-         is_tensor(*type.expect<c10::ListType>()->getElementType());
-}
-
-bool is_write(const c10::Argument& argument) {
-  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
-}
-
-bool has_tensor_result(const c10::FunctionSchema& schema) {
-  for (const c10::Argument& result : schema.returns()) {
-    if (is_tensor(*result.type()) || is_tensor_list(*result.type())) return true;
-  }
-  return false;
-}
-
-// Every result is an alias that is not written: no values are made.
-bool is_view(const c10::FunctionSchema& schema) {
-  for (const c10::Argument& result : schema.returns()) {
-    if (result.alias_info() == nullptr || result.alias_info()->isWrite()) return false;
-  }
-  return !schema.returns().empty();
-}
-
-c10::SmallVector<ArgumentInfo, 8> describe_arguments(const c10::FunctionSchema& schema,
-                                                     bool overwrites, bool shape_only) {
-  c10::SmallVector<ArgumentInfo, 8> arguments;
-  for (const c10::Argument& argument : schema.arguments()) {
-    ArgumentInfo info;
-    info.written = is_write(argument);
-    info.hidden_write = !info.written && is_hidden_write(argument.name());
-    info.read = !shape_only && !(info.written && (argument.kwarg_only() || overwrites));
-    arguments.push_back(info);
-  }
-  return arguments;
-}
-
-// What each stack value of a boxed call may hold.
-SlotKind boxed_kind(const c10::Argument& argument) {
-  const c10::Type& type = *argument.type();
-  if (is_tensor(type)) return SlotKind::kTensor;
-  if (is_tensor_list(type)) return SlotKind::kTensorList;
-  if (type.kind() == c10::TypeKind::FloatType) return SlotKind::kDouble;
-  if (type.kind() == c10::TypeKind::NumberType) return SlotKind::kScalar;
-  return SlotKind::kOther;
-}
-
-// libstdc++ keeps the last element of a tuple first.
-bool lay_out_results(Wrapper& wrapper, const c10::FunctionSchema& schema, char return_class,
-                     bool symbolic) {
-  const std::size_t count = schema.returns().size();
-  if (return_class == 'V' || return_class == 'R' || return_class == 'Q') {
-    wrapper.shape = ResultShape::kWrittenArguments;
-    return true;
-  }
-  std::uint16_t offset = 0;
-  wrapper.results.resize(count);
-  for (std::size_t i = count; i-- > 0;) {
-    const c10::Type& type = *schema.returns()[i].type();
-    ResultItem& item = wrapper.results[i];
-    item.offset = offset;
-    if (is_tensor(type)) {
-      item.kind = ResultItem::kTensor;
-    } else if (is_tensor_list(type)) {
-      item.kind = ResultItem::kTensorVector;
-    } else if (type.kind() == c10::TypeKind::SymIntType) {
-      item.kind = symbolic ? ResultItem::kSymInt : ResultItem::kOther;
-    } else if (type.kind() == c10::TypeKind::IntType) {
-      item.kind = ResultItem::kOther;
-    } else if (wrapper.rule == ScanRule::kReadsHost) {
-      item.kind = ResultItem::kOther;
-    } else {
-      return false;
-    }
-    offset +=
-        item.kind == ResultItem::kTensorVector ? sizeof(std::vector<at::Tensor>) : sizeof(void*);
-  }
-  wrapper.shape = wrapper.rule == ScanRule::kReadsHost ? ResultShape::kNone
-                  : count == 1 && wrapper.results[0].kind == ResultItem::kTensor
-                      ? ResultShape::kOne
-                      : ResultShape::kMany;
-  return true;
-}
-
-// The trampoline for this op, or nothing: then it is wrapped boxed.
-void* choose_trampoline(Wrapper& wrapper, const c10::impl::OperatorEntry& entry,
-                        const c10::FunctionSchema& schema) {
-  const bool symbolic = (wrapper.original.*unboxed_function()) == nullptr;
-  if (symbolic && (wrapper.original.*symbolic_function()) == nullptr) return nullptr;
-  const auto& kept = symbolic ? entry.*symbolic_signature() : entry.*cpp_signature();
-  if (!kept) return nullptr;
-  const Signature signature = read_signature(kept->signature.name());
-  const auto found = trampolines().find(signature.abi_class);
-  if (found == trampolines().end() || signature.slots.size() != wrapper.arguments.size())
-    return nullptr;
-  if (!lay_out_results(wrapper, schema, signature.abi_class[0], symbolic)) return nullptr;
-  for (std::size_t i = 0; i < signature.slots.size(); ++i)
-    wrapper.arguments[i].kind = signature.slots[i];
-  return found->second;
-}
 
 // Whether this op is worth a wrapper at all.
 bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& entry,
@@ -184,112 +62,6 @@ constexpr DispatchKey kOtherLayouts[] = {DispatchKey::SparseCPU, DispatchKey::Sp
                                          DispatchKey::NestedTensorCPU, DispatchKey::QuantizedCPU,
                                          DispatchKey::MkldnnCPU};
 
-void learn(Wrapper& wrapper, const std::string& base, const std::string& overload, bool aten,
-           const c10::impl::OperatorEntry& entry, const c10::FunctionSchema& schema) {
-  wrapper.info.traits = aten ? traits_of(base) : OpTraits{};
-  wrapper.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
-  if (wrapper.rule == ScanRule::kReinterprets) wrapper.info.traits.views = false;
-  wrapper.transparent = !aten;
-  wrapper.collective = is_collective(wrapper.info.name);
-  wrapper.flags = aten ? known_op(base).flags : OpFlags::kPlain;
-  wrapper.rows_alike =
-      has(wrapper.flags, OpFlags::kRowsAlike) && wrapper.rule == ScanRule::kBounded;
-  wrapper.destroys = has(wrapper.flags, OpFlags::kDestroys);
-  wrapper.partial_write = has(wrapper.flags, OpFlags::kWritesPartly);
-  wrapper.adds_guard = has(wrapper.flags, OpFlags::kAddsGuard);
-  wrapper.looks_aside = wrapper.adds_guard || has(wrapper.flags, OpFlags::kUpdatesScale);
-  wrapper.pointwise = has(wrapper.flags, OpFlags::kPointwise);
-  wrapper.arguments = describe_arguments(schema, wrapper.info.traits.overwrites,
-                                         has(wrapper.flags, OpFlags::kReadsShapeOnly));
-  for (const at::Tag tag : entry.getTags()) {
-    wrapper.pointwise |= tag == at::Tag::pointwise;
-    wrapper.random |= tag == at::Tag::nondeterministic_seeded;
-  }
-  for (const c10::Argument& argument : schema.arguments()) {
-    wrapper.argument_names.push_back(argument.name());
-    wrapper.random |= draws_random(argument.name());
-  }
-  for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
-    ArgumentInfo& argument = wrapper.arguments[i];
-    argument.kind = boxed_kind(schema.arguments()[i]);
-    wrapper.writes |= argument.written || argument.hidden_write;
-    wrapper.in_place |= (argument.written && argument.read) || argument.hidden_write;
-    wrapper.hidden_writes |= argument.hidden_write;
-  }
-}
-
-bool is_proof(ScanRule rule) {
-  return rule == ScanRule::kPasses || rule == ScanRule::kCasts || rule == ScanRule::kMultiplies ||
-         rule == ScanRule::kDivides || rule == ScanRule::kPuts || rule == ScanRule::kBounded;
-}
-
-// The rules were written for this very schema, or there are none.
-bool is_as_known(const Wrapper& wrapper, const c10::OperatorName& name,
-                 const c10::FunctionSchema& schema) {
-  if (!is_proof(wrapper.rule) && wrapper.ceiling_rule == nullptr && wrapper.sign_rule == nullptr)
-    return true;
-  return is_known_schema(c10::toString(name), c10::toString(schema));
-}
-
-void scan_always(Wrapper& wrapper) {
-  if (is_proof(wrapper.rule)) wrapper.rule = ScanRule::kScan;
-  wrapper.rows_alike = false;
-  wrapper.ceiling_rule = nullptr;
-  wrapper.sign_rule = nullptr;
-}
-
-// Ours already: an op is noted again when it gets a kernel for another key.
-bool is_wrapper(const c10::KernelFunction& kernel) {
-  const c10::OperatorKernel* functor = ((kernel.*boxed_kernel()).*boxed_functor()).get();
-  return dynamic_cast<const Wrapper*>(functor) != nullptr;
-}
-
-bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key, bool late) {
-  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
-  const c10::OperatorName& name = handle.operator_name();
-  const c10::impl::OperatorEntry& entry = (handle.*operator_def())->op;
-  const c10::FunctionSchema& schema = handle.schema();
-  const bool aten = name.name.starts_with("aten::");
-  const std::string base = name.name.substr(name.name.find("::") + 2);
-  const DispatchKey served = key == DispatchKey::CompositeExplicitAutograd ? DispatchKey::CPU : key;
-  const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(served));
-  if (kernel.isFallthrough() || is_wrapper(kernel)) return false;
-  auto wrapper = std::make_unique<Wrapper>(name.name, kernel);
-  wrapper->handle = handle;
-  learn(*wrapper, base, name.overload_name, aten, entry, schema);
-  if (aten && key == DispatchKey::CPU) {
-    wrapper->ceiling_rule = ceiling_rule_of(base, name.overload_name);
-    wrapper->sign_rule = sign_rule_of(base, name.overload_name);
-  }
-  // The program's own kernel for an op of torch: nothing that is known of torch's holds for it.
-  const bool replaced = late && aten;
-  wrapper->transparent |= replaced;
-  if (replaced || !is_as_known(*wrapper, name, schema)) scan_always(*wrapper);
-  void* trampoline = aten ? choose_trampoline(*wrapper, entry, schema) : nullptr;
-  wrapper->typed = trampoline != nullptr;
-  for (const ArgumentInfo& argument : wrapper->arguments) {
-    wrapper->has_scalars |=
-        argument.kind == SlotKind::kScalar || argument.kind == SlotKind::kOptionalScalar ||
-        argument.kind == SlotKind::kDouble || argument.kind == SlotKind::kOptionalDouble ||
-        argument.kind == SlotKind::kScalarList;
-  }
-  if (!wrapper->typed) wrapper->shape = ResultShape::kWrittenArguments;
-
-  Wrapper* raw = wrapper.get();
-  c10::KernelFunction wrapped = c10::KernelFunction::makeFromBoxedFunctor(std::move(wrapper));
-  if (trampoline != nullptr) {
-    const bool symbolic = (raw->original.*unboxed_function()) == nullptr;
-    raw->former.function =
-        symbolic ? raw->original.*symbolic_function() : raw->original.*unboxed_function();
-    raw->former.functor = ((raw->original.*boxed_kernel()).*boxed_functor()).get();
-    (symbolic ? wrapped.*symbolic_function() : wrapped.*unboxed_function()) = trampoline;
-  }
-  new c10::KernelFunction(wrapped);  // Note [Installed once, never removed]
-  new c10::RegistrationHandleRAII(
-      dispatcher.registerImpl(name, key, std::move(wrapped), std::nullopt, nullptr, "nanscope"));
-  return true;
-}
-
 bool wrap(const c10::OperatorName& name, bool late) {
   const auto handle = c10::Dispatcher::singleton().findSchema(name);
   if (!handle) return false;
@@ -315,10 +87,13 @@ bool is_waiting(const c10::OperatorName& name) {
   return !entry.hasComputedKernelForDispatchKey(DispatchKey::CPU);
 }
 
-// The dispatcher warns that a kernel is overridden; that is what we are here for.
-struct Silence final : c10::WarningHandler {
-  void process(const c10::Warning&) override {}
-};
+void remember_kernels(NewOps& new_ops, const std::vector<c10::OperatorName>& names) {
+  std::vector<c10::OperatorHandle> ops;
+  for (const c10::OperatorName& name : names) {
+    if (const auto op = c10::Dispatcher::singleton().findSchema(name)) ops.push_back(*op);
+  }
+  new_ops.are_known(ops);
+}
 
 // Called at the op's definition, before it has a kernel and with the dispatcher's mutex
 // held: only the name is noted.
@@ -328,7 +103,9 @@ class Listener final : public c10::OpRegistrationListener {
   void onOperatorRegistered(const c10::OperatorHandle& op) override {
     ops_.note(op.operator_name());
   }
-  void onOperatorDeregistered(const c10::OperatorHandle&) override {}
+  void onOperatorDeregistered(const c10::OperatorHandle& op) override {
+    ops_.is_gone(op.operator_name());
+  }
 
  private:
   NewOps& ops_;
@@ -336,18 +113,21 @@ class Listener final : public c10::OpRegistrationListener {
 
 }  // namespace
 
-Installed install_wrappers(NewOps& new_ops) {
+Installed install_wrappers(NewOps& new_ops, OtherDevices& other_devices) {
   static const Installed installed = [&] {
     Installed counts;
-    Silence silence;
-    const c10::WarningUtils::WarningHandlerGuard guard(&silence);
-    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const NoWarnings no_warnings;
+    const std::vector<c10::OperatorName> names = c10::Dispatcher::singleton().getAllOpNames();
+    for (const c10::OperatorName& name : names) {
       if (wrap(name, /*late=*/false))
         ++(name.name.starts_with("aten::") ? counts.of_torch : counts.of_others);
     }
     new c10::RegistrationHandleRAII(
         c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>(new_ops)));
     (void)new_ops.take();  // the listener is given every op that exists already
+    count_kernels_of_new(other_devices);
+    remember_kernels(new_ops, names);
+    (void)new_ops.has_new_libraries();
     return counts;
   }();
   return installed;
@@ -369,18 +149,27 @@ std::vector<std::pair<std::string, std::string>> ops_with_rules() {
   return ops;
 }
 
-int sweep(NewOps& new_ops) {
-  Silence silence;
-  const c10::WarningUtils::WarningHandlerGuard guard(&silence);
+int sweep(NewOps& new_ops, OtherDevices& other_devices) {
+  count_kernels_of_new(other_devices);
+  const NoWarnings no_warnings;
   int wrapped = 0;
+  std::vector<c10::OperatorName> names;
   for (const c10::OperatorName& name : new_ops.take()) {
+    count_kernels_of(name, other_devices);
     if (is_waiting(name)) {
       new_ops.put_back(name);
     } else {
       wrapped += wrap(name, /*late=*/true);
     }
+    names.push_back(name);
   }
+  remember_kernels(new_ops, names);
   return wrapped;
+}
+
+void wrap_unnoticed_kernels(NewOps& new_ops, OtherDevices& other_devices, bool called) {
+  new_ops.note_changed(called);
+  if (new_ops.any()) sweep(new_ops, other_devices);
 }
 
 }  // namespace nanscope::torch_adapter

@@ -1,10 +1,12 @@
-// The few private members of the dispatcher that interposition needs.
+// The few private members of torch that are needed: of the dispatcher, and the lock of a node.
 //
 // An explicit instantiation may name private members; nothing else is touched, and
-// nothing is written but a KernelFunction of our own. Checked against torch 2.13.
+// nothing is written but a KernelFunction of our own. They have
+// the same names from torch 2.7 to 2.15; a torch without one does not compile.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <type_traits>
 
@@ -26,6 +28,8 @@ NANSCOPE_EXPOSE(3, boxed_kernel, &c10::KernelFunction::boxed_kernel_func_)
 NANSCOPE_EXPOSE(4, boxed_functor, &c10::BoxedKernel::functor_)
 NANSCOPE_EXPOSE(5, cpp_signature, &c10::impl::OperatorEntry::cpp_signature_)
 NANSCOPE_EXPOSE(6, symbolic_signature, &c10::impl::OperatorEntry::sym_cpp_signature_)
+NANSCOPE_EXPOSE(8, dispatch_table, &c10::impl::OperatorEntry::dispatchTable_)
+NANSCOPE_EXPOSE(7, node_mutex, &torch::autograd::Node::mutex_)
 #undef NANSCOPE_EXPOSE
 
 }  // namespace nanscope::torch_adapter

@@ -18,8 +18,9 @@ enum class Sight : std::uint8_t {
   kSparse,
   kQuantized,
   kOtherDevice,
-  kWrapped,  // a subclass, a functorch level, a fake tensor: its parts are seen elsewhere
-  kOpaque,   // mkldnn, nested, no storage
+  kWrapped,        // a subclass, a functorch level, a fake tensor: its parts are seen elsewhere
+  kOpaque,         // mkldnn, nested, no storage
+  kOfOtherThread,  // it may be written or freed there now: Note [Leaves of other threads]
 };
 
 // Below the levels of torch.func: the tensor that holds the values.

@@ -44,6 +44,7 @@ struct alignas(128) Wrapper final : c10::OperatorKernel {
   FormerKernel former{};  // at a fixed offset, read by the trampolines
   ResultShape shape = ResultShape::kNone;
   ScanRule rule = ScanRule::kScan;
+  bool other_device = false;   // counted, not looked at: Note [Other devices are counted]
   bool collective = false;     // in flight when it returns: its memory is written by others
   bool transparent = false;    // the ops inside are the program's own: foreach loops, custom ops
   bool writes = false;         // an argument

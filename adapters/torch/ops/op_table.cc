@@ -41,7 +41,6 @@ constexpr KnownOp kOps[] = {
     {"_foreach_*", kScan, kUnwatched},
     // Moved or copied.
     {"cat", kPasses},
-    {"_cat", kPasses},
     {"stack", kPasses},
     {"_stack", kPasses},
     {"index", kPasses, kTakesFromFirst | kOnlyMoves},
@@ -187,7 +186,6 @@ constexpr KnownOp kOps[] = {
     {"new_zeros", kPasses},
     {"new_ones", kPasses},
     {"new_full", kPasses},
-    {"scatter_value", kPasses},
     // Bounded, and finite of finite inputs only: no product or sum that could overflow, or one
     // whose
     // overflow is caught (exp(-x) in silu's denominator). Not gelu: x * 2 is on its way.

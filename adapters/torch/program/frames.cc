@@ -1,8 +1,4 @@
-// CPython 3.11 only; CMake and support.py refuse any other.
-#define Py_BUILD_CORE 1
-#include <Python.h>
-#include <internal/pycore_frame.h>
-#undef Py_BUILD_CORE
+#include "adapters/torch/program/frames.h"
 
 #include <deque>
 #include <map>
@@ -10,8 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "adapters/torch/program/frames.h"
+#include "adapters/seams/python_frame.h"
 #include "adapters/torch/watch/locks.h"
+#include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
@@ -44,11 +41,6 @@ struct FileInfo {
   bool ops = false;
 };
 
-_PyInterpreterFrame* innermost_frame() {
-  const PyThreadState* thread = PyGILState_GetThisThreadState();
-  return thread != nullptr && thread->cframe != nullptr ? thread->cframe->current_frame : nullptr;
-}
-
 std::string text_of(PyObject* unicode) {
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(unicode, &size);
@@ -66,28 +58,28 @@ bool is_bookkeeping(PyObject* name) {
   return false;
 }
 
-PyObject* first_local(const _PyInterpreterFrame* frame) {
-  PyObject* first = frame->localsplus[0];
+PyObject* first_local(const PythonFrame* frame) {
+  PyObject* first = local_of(frame, 0);
   // Where a function inside uses it too, it lies in a cell.
   return first != nullptr && PyCell_Check(first) ? PyCell_GET(first) : first;
 }
 
-bool is_named(const _PyInterpreterFrame* frame, const char* name) {
-  return PyUnicode_CompareWithASCIIString(frame->f_code->co_name, name) == 0;
+bool is_named(const PythonFrame* frame, const char* name) {
+  return PyUnicode_CompareWithASCIIString(code_of(frame)->co_name, name) == 0;
 }
 
 // Note [A subclass stands between]
 // The __torch_dispatch__ of a tensor subclass or mode is called in the middle of an expression.
 // Where it hands the op on, as func(*args), the site is that expression: telling/stack.py says so
 // too. What it and its helpers compute themselves is theirs, in the phase of the expression.
-bool is_inside_dispatch(const _PyInterpreterFrame* frame) {
-  for (; frame != nullptr; frame = frame->previous) {
+bool is_inside_dispatch(const PythonFrame* frame) {
+  for (; frame != nullptr; frame = back(frame)) {
     if (is_named(frame, "__torch_dispatch__")) return true;
   }
   return false;
 }
 
-bool is_engine(const _PyInterpreterFrame* frame, const FileInfo& file) {
+bool is_engine(const PythonFrame* frame, const FileInfo& file) {
   return file.engine && is_named(frame, "_engine_run_backward");
 }
 
@@ -106,12 +98,12 @@ class SourceFiles {
     files_.clear();
   }
   [[nodiscard]] const FileInfo& info_of(PyObject* filename);
-  [[nodiscard]] bool is_optimizer_step(const _PyInterpreterFrame* frame) const;
+  [[nodiscard]] bool is_optimizer_step(const PythonFrame* frame) const;
   [[nodiscard]] std::uint32_t number_of_line(PyObject* filename, int line) {
     const auto next = static_cast<std::uint32_t>(lines_.size() + 1);
     return lines_.try_emplace({text_of(filename), line}, next).first->second;
   }
-  [[nodiscard]] StackInfo describe(const _PyInterpreterFrame* frame);
+  [[nodiscard]] StackInfo describe(const PythonFrame* frame);
   [[nodiscard]] bool spells(NumberKinds numbers) const;
 
  private:
@@ -127,26 +119,21 @@ class SourceFiles {
 
 bool SourceFiles::ask_is_user_code(PyObject* filename) const {
   if (is_user_code_ == nullptr) return true;
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyObject* answer = PyObject_CallOneArg(is_user_code_, filename);
+  PyObject* const arguments = PyTuple_Pack(1, filename);
+  PyObject* const answer = Stopping::ask(is_user_code_, arguments);
   const bool user = answer == nullptr || PyObject_IsTrue(answer) == 1;
   Py_XDECREF(answer);
-  PyErr_Clear();
-  PyErr_Restore(type, value, trace);
+  Py_XDECREF(arguments);
   return user;
 }
 
 bool SourceFiles::spells(NumberKinds numbers) const {
   if (spells_ == nullptr) return false;
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyObject* answer =
-      PyObject_CallFunction(spells_, "iii", numbers.nan, numbers.pos_inf, numbers.neg_inf);
+  PyObject* const arguments = Py_BuildValue("(iii)", numbers.nan, numbers.pos_inf, numbers.neg_inf);
+  PyObject* const answer = Stopping::ask(spells_, arguments);
   const bool spelled = answer != nullptr && PyObject_IsTrue(answer) == 1;
   Py_XDECREF(answer);
-  PyErr_Clear();
-  PyErr_Restore(type, value, trace);
+  Py_XDECREF(arguments);
   return spelled;
 }
 
@@ -171,8 +158,8 @@ const FileInfo& SourceFiles::info_of(PyObject* filename) {
   return files_.emplace(path, info).first->second;
 }
 
-bool SourceFiles::is_optimizer_step(const _PyInterpreterFrame* frame) const {
-  if (optimizer_class_ == nullptr || frame->f_code->co_argcount == 0) return false;
+bool SourceFiles::is_optimizer_step(const PythonFrame* frame) const {
+  if (optimizer_class_ == nullptr || code_of(frame)->co_argcount == 0) return false;
   if (!is_named(frame, "step")) return false;
   PyObject* self = first_local(frame);
   const int answer = self == nullptr ? 0 : PyObject_IsInstance(self, optimizer_class_);
@@ -182,13 +169,13 @@ bool SourceFiles::is_optimizer_step(const _PyInterpreterFrame* frame) const {
 
 // From the op outwards to the user's innermost frame: what lies between tells the phase. Beyond
 // it: is that code called by the engine, and if so by a checkpoint that computes again?
-StackInfo SourceFiles::describe(const _PyInterpreterFrame* frame) {
+StackInfo SourceFiles::describe(const PythonFrame* frame) {
   StackInfo info;
   bool engine_passed = false;
   bool checkpoint = false;
   bool calls_op = false;  // the frame inside is torch.ops'
-  for (; frame != nullptr; frame = frame->previous) {
-    PyCodeObject* code = frame->f_code;
+  for (; frame != nullptr; frame = back(frame)) {
+    PyCodeObject* code = code_of(frame);
     const FileInfo& file = info_of(code->co_filename);
     checkpoint |= file.checkpoint;
     info.optimizer |= (file.optimizer && !is_bookkeeping(code->co_name)) || file.clipping ||
@@ -200,13 +187,12 @@ StackInfo SourceFiles::describe(const _PyInterpreterFrame* frame) {
         std::exchange(calls_op, file.ops) && is_named(frame, "__torch_dispatch__");
     if (!file.user || hands_on) continue;
     if (info.line == 0) {
-      info.line = number_of_line(code->co_filename,
-                                 PyCode_Addr2Line(code, _PyInterpreterFrame_LASTI(frame) * 2));
+      info.line = number_of_line(code->co_filename, PyCode_Addr2Line(code, lasti_of(frame)));
     }
     if (!is_inside_dispatch(frame)) break;
   }
-  for (; frame != nullptr && !engine_passed && !info.inside_backward; frame = frame->previous) {
-    const FileInfo& file = info_of(frame->f_code->co_filename);
+  for (; frame != nullptr && !engine_passed && !info.inside_backward; frame = back(frame)) {
+    const FileInfo& file = info_of(code_of(frame)->co_filename);
     checkpoint |= file.checkpoint;
     info.inside_backward = is_engine(frame, file);
   }
@@ -247,10 +233,10 @@ class Stacks {
   }
 
  private:
-  [[nodiscard]] const void* self_of(const _PyInterpreterFrame* frame) const;
-  [[nodiscard]] std::uint64_t hash(const _PyInterpreterFrame* frame) const;
-  [[nodiscard]] Stack read(const _PyInterpreterFrame* innermost);
-  [[nodiscard]] StackId intern(const _PyInterpreterFrame* innermost, std::uint64_t hash);
+  [[nodiscard]] const void* self_of(const PythonFrame* frame) const;
+  [[nodiscard]] std::uint64_t hash(const PythonFrame* frame) const;
+  [[nodiscard]] Stack read(const PythonFrame* innermost);
+  [[nodiscard]] StackId intern(const PythonFrame* innermost, std::uint64_t hash);
 
   Lock lock_{LockRank::kFrames};
   std::deque<Stack> stacks_{1};
@@ -260,39 +246,38 @@ class Stacks {
   PyObject* forward_name_ = nullptr;  // set before anything is watched
 };
 
-const void* Stacks::self_of(const _PyInterpreterFrame* frame) const {
-  const bool has_self = frame->f_code->co_name == forward_name_ && frame->f_code->co_argcount != 0;
+const void* Stacks::self_of(const PythonFrame* frame) const {
+  const bool has_self =
+      code_of(frame)->co_name == forward_name_ && code_of(frame)->co_argcount != 0;
   return has_self ? first_local(frame) : nullptr;
 }
 
-// prev_instr is an address inside the code object: it names code and instruction at once.
-std::uint64_t Stacks::hash(const _PyInterpreterFrame* frame) const {
+// The instruction is an address inside the code object: it names code and instruction at once.
+std::uint64_t Stacks::hash(const PythonFrame* frame) const {
   std::uint64_t hash = 0;
-  for (; frame != nullptr; frame = frame->previous) {
-    hash = (hash ^ reinterpret_cast<std::uint64_t>(frame->prev_instr)) * 0x9E3779B97F4A7C15ull;
+  for (; frame != nullptr; frame = back(frame)) {
+    hash = (hash ^ reinterpret_cast<std::uint64_t>(instruction_of(frame))) * 0x9E3779B97F4A7C15ull;
     hash ^= hash >> 29;
     if (const void* self = self_of(frame)) hash += reinterpret_cast<std::uint64_t>(self);
   }
   return hash | 1;
 }
 
-Stack Stacks::read(const _PyInterpreterFrame* innermost) {
+Stack Stacks::read(const PythonFrame* innermost) {
   Stack stack;
   stack.info = files_.describe(innermost);
-  for (const auto* frame = innermost; frame != nullptr; frame = frame->previous) {
+  for (const auto* frame = innermost; frame != nullptr; frame = back(frame)) {
     if (stack.frames.size() == kMostFrames) break;
-    Py_INCREF(frame->f_code);  // for ever; bounded by the number of stacks
+    Py_INCREF(code_of(frame));  // for ever; bounded by the number of stacks
     stack.frames.push_back(
-        {reinterpret_cast<PyObject*>(frame->f_code),
-         static_cast<int>(_PyInterpreterFrame_LASTI(frame) * sizeof(_Py_CODEUNIT)),
-         self_of(frame)});
+        {reinterpret_cast<PyObject*>(code_of(frame)), lasti_of(frame), self_of(frame)});
   }
   return stack;
 }
 
-StackId Stacks::intern(const _PyInterpreterFrame* innermost, std::uint64_t hash) {
+StackId Stacks::intern(const PythonFrame* innermost, std::uint64_t hash) {
   // A thread that asks for the GIL now would be ended here, inside noexcept code.
-  if (_Py_IsFinalizing()) return 0;
+  if (is_finalizing()) return 0;
   const PyGILState_STATE gil = PyGILState_Ensure();
   StackId id = 0;
   {
@@ -334,7 +319,7 @@ StackId Stacks::past(const std::vector<RawFrame>& frames) {
 }
 
 StackId Stacks::current() {
-  const _PyInterpreterFrame* frame = innermost_frame();
+  const PythonFrame* frame = innermost_frame();
   if (frame == nullptr) return 0;
   const std::uint64_t hashed = hash(frame);
   void*& known = this_thread().known_stacks_;
@@ -358,8 +343,8 @@ bool is_spelled(NumberKinds numbers) {
 }
 
 bool is_called_by_torch() {
-  const _PyInterpreterFrame* frame = innermost_frame();
-  return frame != nullptr && Stacks::get().files().info_of(frame->f_code->co_filename).of_torch;
+  const PythonFrame* frame = innermost_frame();
+  return frame != nullptr && Stacks::get().files().info_of(code_of(frame)->co_filename).of_torch;
 }
 
 StackId past_stack(const std::vector<RawFrame>& frames) { return Stacks::get().past(frames); }

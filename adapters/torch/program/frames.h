@@ -2,7 +2,7 @@
 //
 // Read without the GIL: the frames of a thread cannot change while it is inside our
 // wrapper. A stack seen before costs a few nanoseconds a frame; a new one takes the GIL
-// once to keep its code objects alive. frames.cc alone includes CPython's internal headers.
+// once to keep its code objects alive. What a frame is stands in seams/python_frame.h.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/watch/owners.h"
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
@@ -207,7 +208,7 @@ const std::deque<StepRecord>& History::step_seen(const std::vector<at::Tensor>& 
   Sums sums;
   bool any = false;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const at::Tensor& gradient = parameters[i].grad();
+    const at::Tensor gradient = gradient_of(parameters[i]);
     if (gradient.defined()) {
       any = true;
       sums.gradient += squares_of(gradient).value_or(0);
@@ -283,7 +284,7 @@ std::vector<double> History::gradients_now() const {
     auto strong = kept.tensor.lock();
     if (!strong || largest.size() >= kMostGradients) continue;
     const at::Tensor tensor(std::move(strong));
-    const at::Tensor& gradient = tensor.grad();
+    const at::Tensor gradient = try_gradient_of(tensor).value_or(at::Tensor());
     float most = 0;
     if (gradient.defined() && tensor.dim() > 1)
       sample(gradient, [&](const auto* g, std::int64_t count) {

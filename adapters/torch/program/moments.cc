@@ -8,7 +8,9 @@
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/session/session.h"
 #include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/owners.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
@@ -74,7 +76,7 @@ std::vector<LeafGrad> gradients_of(const Tensors& leaves, bool all) {
   std::vector<LeafGrad> gradients;
   for (const at::Tensor& leaf : leaves) {
     if (!leaf.defined() || !leaf.is_leaf()) continue;
-    const at::Tensor& grad = leaf.grad();
+    const at::Tensor grad = gradient_of(leaf);
     if (!grad.defined()) continue;
     count_hidden(grad);
     if (all || is_suspect(grad) || gradients.empty()) {
@@ -120,8 +122,17 @@ bool is_scaled(const Tensors& roots) {
 }  // namespace
 
 void count_hidden(const at::Tensor& tensor) {
-  if (__builtin_expect(is_hidden(tensor), 0))
+  if (!tensor.defined()) return;
+  if (__builtin_expect(is_hidden(tensor), 0)) {
     this_thread().count_unseen(static_cast<std::size_t>(Sight::kWrapped));
+  } else if (sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kOtherDevice) {
+    this_thread().count_unseen(static_cast<std::size_t>(Sight::kOtherDevice));
+  }
+}
+
+void count_out_of_reach(std::size_t values) {
+  for (; values > 0; --values)
+    this_thread().count_unseen(static_cast<std::size_t>(Sight::kOfOtherThread));
 }
 
 void Moments::forget() { *this = {}; }
@@ -146,8 +157,9 @@ bool is_suspect(const at::Tensor& tensor) {
 
 void Moments::remember_old_gradients() {
   for (const at::Tensor& leaf : watcher().world().live_leaves()) {
-    if (!leaf.is_leaf() || !leaf.grad().defined()) continue;
-    const at::Tensor& grad = leaf.grad();
+    if (!leaf.is_leaf()) continue;
+    const at::Tensor grad = gradient_of(leaf);
+    if (!grad.defined()) continue;
     old_gradients_.try_emplace(grad.unsafeGetTensorImpl(), grad.getIntrusivePtr(),
                                static_cast<std::uint32_t>(grad._version()));
   }
@@ -155,6 +167,17 @@ void Moments::remember_old_gradients() {
 
 void Moments::forget_old_gradient(const at::Tensor& gradient) {
   old_gradients_.erase(gradient.unsafeGetTensorImpl());
+}
+
+bool Moments::is_first_from(std::uint32_t line) {
+  const Owner here = this_owner();
+  std::vector<std::weak_ptr<const OwnerThread>>& threads = lines_[line];
+  std::erase_if(threads, [](const auto& thread) { return thread.expired(); });
+  for (const auto& thread : threads) {
+    if (thread.lock() == here) return false;
+  }
+  threads.push_back(here);
+  return true;
 }
 
 Judge::RootId Moments::backward_begins(const Tensors& roots) {
@@ -166,8 +189,10 @@ Judge::RootId Moments::backward_begins(const Tensors& roots) {
     for (const StackId stack : sites_on_the_way(roots, kNearestNodes))
       way.push_back(info_of(stack).line);
   }
-  if (lines_.insert(place.line).second) {
-    for (const at::Tensor& leaf : leaves_of(roots, kMostNodes)) {
+  if (is_first_from(place.line)) {
+    const std::vector<at::Tensor> leaves = leaves_of(roots, kMostNodes);
+    watcher().world().used_here(leaves);
+    for (const at::Tensor& leaf : leaves) {
       (void)watcher().world().describe(leaf);
       count_hidden(leaf);
       if (watcher().world().target_of(leaf) == Target::kParameter)
@@ -186,7 +211,9 @@ void Moments::backward_ended(Judge::RootId root, const Tensors& roots) {
   } else if (tell([&] { return watcher().judge().made_bad(root); })) {
     leaves = gradients_of(leaves_of(roots, kMostNodes), false);
   } else if (!watcher().ledger().empty()) {
-    leaves = gradients_of(watcher().world().live_leaves(), false);
+    const bool mixed = watcher().world().has_leaves_elsewhere();
+    leaves =
+        gradients_of(mixed ? leaves_of(roots, kMostNodes) : watcher().world().live_leaves(), false);
   }
   tell([&] { watcher().judge().backward_ended(root, leaves); });
   if (!watcher().judge().awaits_gradients()) watcher().world().tidy();
@@ -220,6 +247,7 @@ void Moments::optimizer_made(const Tensors& parameters) {
 }
 
 void Moments::step_begins(const Tensors& parameters, bool found_inf) {
+  watcher().world().used_here(parameters);
   for (const at::Tensor& parameter : parameters) count_hidden(parameter);
   const std::vector<LeafGrad> gradients =
       gradients_of(parameters, watcher().judge().awaits_gradients());
@@ -262,11 +290,12 @@ void Moments::value_found(const at::Tensor& value, Target target) {
 
 void Moments::gradients_dropped(const Tensors& parameters) {
   if (!watcher().judge().awaits_gradients()) return;
+  watcher().world().used_here(parameters);
   std::vector<TensorId> gradients;
   for (const at::Tensor& parameter : parameters) {
-    if (parameter.defined() && parameter.is_leaf() && parameter.grad().defined()) {
-      gradients.push_back(tensor_id(parameter.grad()));
-    }
+    if (!parameter.defined() || !parameter.is_leaf()) continue;
+    if (const at::Tensor grad = gradient_of(parameter); grad.defined())
+      gradients.push_back(tensor_id(grad));
   }
   tell([&] { watcher().judge().gradients_dropped(gradients); });
 }
@@ -293,7 +322,10 @@ void Moments::handed_over(const at::Tensor& tensor) {
   const TensorState state = look_at(tensor);
   if (!state.kinds.any()) return;
   const Place place = current_place();
-  tell([&] { watcher().judge().handed_over(state, place); });
+  const auto verdict = tell([&] { return watcher().judge().handed_over(state, place); });
+  if (!verdict) return;
+  const Busy busy;
+  tell_of_handed(*verdict, pattern_in_memory(tensor), state.kinds);
 }
 
 void Moments::program_ended(const End& end) {
@@ -309,14 +341,25 @@ void Moments::program_ended(const End& end) {
   for (const TensorState& state : states_of(end.locals)) {
     if (state.kinds.any()) ending.locals.push_back(state);
   }
+  for (const TensorState& state : states_of(end.handed)) {
+    if (state.kinds.any()) ending.handed.push_back(state);
+  }
+  ending.handed_numbers = end.numbers;
+  for (const at::Tensor& tensor : end.memory)
+    ending.handed_memory.push_back(host_values_in(tensor).pattern);
+  ending.left_early = end.left_early;
+  ending.may_have_left_early = end.may_have_left_early;
+  count_out_of_reach(watcher().world().take_from_waiting());
   add_written_unseen(ending.written_unseen);
   // Held until the judge has seen them.
   const std::vector<at::Tensor> leaves = watcher().world().live_leaves();
   std::vector<at::Tensor> results;
   for (const at::Tensor& leaf : leaves) {
-    if (!leaf.is_leaf() || !leaf.grad().defined() || is_old(leaf.grad())) continue;
+    if (!leaf.is_leaf()) continue;
+    const at::Tensor grad = gradient_of(leaf);
+    if (!grad.defined() || is_old(grad)) continue;
     ending.leaves.push_back(watcher().world().describe(leaf));
-    keep_at_hand(leaf.grad(), ending.leaves.back().state);
+    keep_at_hand(grad, ending.leaves.back().state);
   }
   for (const WeakTensor& weak : results_) {
     if (auto strong = weak.lock()) {

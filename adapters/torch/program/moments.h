@@ -6,13 +6,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "adapters/torch/program/frames.h"
+#include "adapters/torch/watch/owners.h"
 #include "origin/judge.h"
 
 namespace nanscope::torch_adapter {
@@ -25,6 +26,8 @@ using NamedTensors = std::vector<std::pair<TargetName, at::Tensor>>;
 
 // Counts a tensor that matters and cannot be looked into: Note [Tensor subclasses].
 void count_hidden(const at::Tensor& tensor);
+// Counts leaves and buffers of threads that are still at work: Note [Leaves of other threads].
+void count_out_of_reach(std::size_t values);
 
 // How a program ended.
 struct End {
@@ -35,6 +38,12 @@ struct End {
   Tensors locals;
   NamedTensors held;
   StackId stack = 0;  // where the exception was raised
+  // See Ending: what ended the program was given these; `memory` is that of others.
+  Tensors handed;
+  Tensors memory;
+  NumberKinds numbers;
+  bool left_early = false;
+  bool may_have_left_early = false;
 };
 
 class Moments {
@@ -70,7 +79,11 @@ class Moments {
   using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
   [[nodiscard]] bool is_old(const at::Tensor& gradient) const;
 
-  std::unordered_set<std::uint32_t> lines_;  // backward calls whose leaves are known
+  // No backward from this line has run on this thread before.
+  [[nodiscard]] bool is_first_from(std::uint32_t line);
+
+  // Lines of backward calls, with the threads on which their leaves are known.
+  std::unordered_map<std::uint32_t, std::vector<std::weak_ptr<const OwnerThread>>> lines_;
   int ways_ = 0;
   std::deque<WeakTensor> results_;  // of autograd.grad()
   // Gradients that were there when a watch() block began, and their versions.

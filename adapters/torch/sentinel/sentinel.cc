@@ -12,6 +12,7 @@
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/moments.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/owners.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 #include "scan/statistics.h"
@@ -139,6 +140,7 @@ bool Sentinel::any_buffer_turned_bad(bool all) {
       continue;
     }
     ++entry;
+    if (is_another_at_work(buffer.owner)) continue;  // looked at when that one steps
     const at::Tensor tensor(std::move(strong));
     const std::uint64_t version = version_of(tensor);
     if (!all && version == buffer.version && tensor.numel() > kSmall) continue;
@@ -154,13 +156,15 @@ bool Sentinel::any_buffer_turned_bad(bool all) {
 Unsettled Sentinel::unsettled(const Written& written) {
   Unsettled found = unsettled_;
   found.loss |= nan_loss_skipped_;
+  count_out_of_reach(Watcher::get().world().take_from_waiting());
   for (const auto& value : Watcher::get().world().live_targets()) {
     const at::Tensor& leaf = value.tensor;
     if (leaf.requires_grad() && leaf.is_leaf())
-      found.gradient |= is_bad(leaf.grad()) || is_bad(leaf);
+      found.gradient |= is_bad(gradient_of(leaf)) || is_bad(leaf);
   }
   for (const WeakTensor& leaf : leaves_) {
-    if (auto strong = leaf.lock()) found.gradient |= is_bad(at::Tensor(std::move(strong)).grad());
+    if (auto strong = leaf.lock())
+      found.gradient |= is_bad(gradient_of(at::Tensor(std::move(strong))));
   }
   found.gradient |= any_leaf_bad() || any_buffer_turned_bad(/*all=*/true) || any_bad(written.state);
   return found;
@@ -216,7 +220,7 @@ bool Sentinel::left_bad_gradients(const std::vector<at::Tensor>& results) const 
   if (any_bad(results)) return true;
   return std::any_of(leaves_.begin(), leaves_.end(), [](const WeakTensor& leaf) {
     auto strong = leaf.lock();
-    return strong && is_bad(at::Tensor(std::move(strong)).grad());
+    return strong && is_bad(gradient_of(at::Tensor(std::move(strong))));
   });
 }
 
@@ -225,11 +229,13 @@ Alarm Sentinel::look_at_step_begin(const std::vector<at::Tensor>& parameters, bo
   backwards_at_step_ = counts_.backwards;
   const bool bad_loss = std::exchange(loss_since_step_, false);
   step_skipped_ = skipped;
+  Watcher::get().world().used_here(parameters);
   if (skipped) return {};
   for (const at::Tensor& parameter : parameters) {
     count_hidden(parameter);
-    count_hidden(parameter.grad());
-    if (is_bad(parameter.grad())) return "a gradient";
+    const at::Tensor gradient = gradient_of(parameter);
+    count_hidden(gradient);
+    if (is_bad(gradient)) return "a gradient";
   }
   if (bad_loss) return "the loss";
   nan_loss_ = false;
@@ -262,9 +268,9 @@ void Sentinel::buffer_made(const at::Tensor& buffer, const at::Tensor& former) {
   const bool bad = is_bad(buffer);
   // In the place of a finite one: it has turned bad, and that is still to be told.
   const bool news = bad && former.defined() && !is_bad(former);
-  buffers_.insert_or_assign(
-      buffer.unsafeGetTensorImpl(),
-      Buffer{WeakTensor(buffer.getIntrusivePtr()), news ? 0 : version_of(buffer), bad && !news});
+  buffers_.insert_or_assign(buffer.unsafeGetTensorImpl(),
+                            Buffer{WeakTensor(buffer.getIntrusivePtr()),
+                                   news ? 0 : version_of(buffer), bad && !news, this_owner()});
 }
 
 void Sentinel::buffer_found(const at::Tensor& buffer) {
@@ -272,7 +278,7 @@ void Sentinel::buffer_found(const at::Tensor& buffer) {
   const auto found = buffers_.find(buffer.unsafeGetTensorImpl());
   if (found == buffers_.end() || found->second.tensor.expired())
     buffers_.insert_or_assign(buffer.unsafeGetTensorImpl(),
-                              Buffer{WeakTensor(buffer.getIntrusivePtr())});
+                              Buffer{WeakTensor(buffer.getIntrusivePtr()), 0, false, this_owner()});
 }
 
 void Sentinel::let_go_of(const at::Tensor& tensor) {

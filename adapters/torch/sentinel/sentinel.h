@@ -33,6 +33,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "adapters/torch/watch/owners.h"
 #include "adapters/torch/watch/world.h"
 
 namespace nanscope::torch_adapter {
@@ -136,6 +137,7 @@ class Sentinel {
     WeakTensor tensor;
     std::uint64_t version = 0;  // and where it lies
     bool was_bad = false;       // a mask, or what nobody has written since
+    Owner owner;
   };
   struct Shared;
   void write_loss(double loss);

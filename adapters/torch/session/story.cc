@@ -5,9 +5,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <stdexcept>
+
+#include "adapters/python/read_finding.h"
 #include "adapters/python/read_site.h"
 #include "adapters/torch/hit/facts.h"
 #include "adapters/torch/program/frames.h"
+#include "adapters/torch/session/module_story.h"
 #include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/watcher.h"
 
@@ -19,22 +24,39 @@ namespace {
 // What Python gave for the telling, under the GIL.
 class Teller {
  public:
-  void configure(PyObject* describe, PyObject* name) {
-    Py_XINCREF(describe);
-    Py_XINCREF(name);
-    Py_XSETREF(describe_, describe);
-    Py_XSETREF(name_, name);
+  void configure(const StoryTellers& given) {
+    keep(describe_, given.describe);
+    keep(name_, given.name);
+    keep(modules_, given.modules);
+    keep(whence_, given.whence);
+    keep(tests_, given.tests);
+    keep(allows_, given.allows);
   }
   [[nodiscard]] PyObject* describe() const noexcept { return describe_; }
   [[nodiscard]] PyObject* name() const noexcept { return name_; }
+  [[nodiscard]] PyObject* modules() const noexcept { return modules_; }
+  [[nodiscard]] PyObject* whence() const noexcept { return whence_; }
+  [[nodiscard]] PyObject* tests() const noexcept { return tests_; }
+  [[nodiscard]] PyObject* allows() const noexcept { return allows_; }
   // Values that no watched op made may have been computed before the watch began.
+  [[nodiscard]] Handed& handed() noexcept { return handed_; }
   void began_late(bool late) noexcept { began_late_ = late; }
   [[nodiscard]] bool began_late() const noexcept { return began_late_; }
 
  private:
+  static void keep(PyObject*& held, PyObject* given) {
+    Py_XINCREF(given);
+    Py_XSETREF(held, given);
+  }
+
   PyObject* describe_ = nullptr;
   PyObject* name_ = nullptr;
+  PyObject* modules_ = nullptr;
+  PyObject* tests_ = nullptr;
+  PyObject* allows_ = nullptr;
+  PyObject* whence_ = nullptr;
   bool began_late_ = false;
+  Handed handed_;
 };
 Teller& teller() {
   static auto& one = *new Teller;
@@ -74,15 +96,10 @@ nb::list frames_for_python(StackId stack) {
   return frames;
 }
 
-// Calls Python code of ours in the middle of the program's. It raises nothing itself: what comes
-// out is the program's (Ctrl-C, a timeout of its own), which gets it later, and we ask once more.
 nb::object ask_python(PyObject* function, const nb::tuple& given) {
-  try {
-    return nb::borrow(function)(*given);
-  } catch (nb::python_error& error) {
-    Stopping::keep_interrupt(error.value().inc_ref().ptr());
-  }
-  return nb::borrow(function)(*given);
+  PyObject* const answer = Stopping::ask(function, given.ptr());
+  if (answer == nullptr) throw std::runtime_error("nanscope could not tell");
+  return nb::steal(answer);
 }
 
 Described ask(StackId stack, const std::string& op, const std::string& node,
@@ -103,6 +120,13 @@ Described ask(StackId stack, const std::string& op, const std::string& node,
   }
 }
 
+// The lines around are shown of an origin alone.
+Site without_surroundings(Site site) {
+  site.before.clear();
+  site.after.clear();
+  return site;
+}
+
 // The ops behind it get their places and the names of what they kept.
 void tell_makers(const Facts& facts, Finding& finding) {
   for (std::size_t i = 0; i < finding.makers.size() && i < facts.made_at.size(); ++i) {
@@ -110,7 +134,7 @@ void tell_makers(const Facts& facts, Finding& finding) {
     const Facts::MadeAt& made = facts.made_at[i];
     if (made.stack == 0) continue;
     Described described = ask(made.stack, "", maker.node, made.arguments);
-    maker.site = std::move(described.site);
+    maker.site = without_surroundings(std::move(described.site));
     for (std::size_t k = 0; k < maker.tensors.size() && k < described.names.size(); ++k) {
       if (described.names[k]) maker.tensors[k].name = *described.names[k];
     }
@@ -134,19 +158,22 @@ Finding begin_finding(const EventView& event) {
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
   if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || teller().began_late()))
     origin.kind = OriginKind::kUnwatched;
-  origin.was_finite = event.origin_kind == OriginKind::kUnwatched;
+  origin.from_other_device = event.from_other_device;
+  origin.was_finite = event.origin_kind == OriginKind::kUnwatched && !event.from_other_device;
   origin.phase = origin.kind == OriginKind::kUnwatched ? event.place.phase : event.phase();
   origin.op = event.op->name;
   if (!event.place.node.empty()) origin.node = event.place.node;
   origin.step = event.place.step;
   origin.left_before = event.left_before;
   origin.discarded = event.discarded;
+  origin.not_spelled = event.facts != nullptr && event.facts->not_spelled;
   // Code that the engine calls (autograd.Function, a hook) is its own site.
   origin.in_backward_code = origin.node && event.place.stack == event.place.call_stack;
   Described described =
       ask(event.place.stack, origin.op, origin.in_backward_code ? "" : event.place.node, arguments);
   origin.site = std::move(described.site);
-  origin.library_site = std::move(described.library_site);
+  if (described.library_site)
+    origin.library_site = without_surroundings(std::move(*described.library_site));
   origin.stack = std::move(described.stack);
   origin.module = std::move(described.module);
   origin.rank = described.rank;
@@ -165,6 +192,95 @@ Finding begin_finding(const EventView& event) {
   }
   if (event.facts != nullptr) tell_makers(*event.facts, finding);
   return finding;
+}
+
+// The value was made elsewhere, and this is the place where it came in.
+void be_made_there(Finding made, Finding& here) {
+  made.origin.phase = Phase::kData;
+  made.origin.step = here.origin.step;
+  made.origin.rank = here.origin.rank;
+  if (!made.origin.worker) made.origin.worker = here.origin.worker;
+  if (made.chain.empty())
+    made.chain.push_back({made.origin.op, made.origin.site, Phase::kData, Role::kBirth});
+  made.arrival = std::move(here.arrival);
+  made.arrival_is_likely |= here.arrival_is_likely;
+  here = std::move(made);
+}
+
+// Another process of the run handed it over.
+bool be_handed_over(const EventView& event, Finding& finding) {
+  std::optional<Handed::Story> story = handed().find(event.facts->pattern, event.kinds);
+  if (!story) return false;
+  const Phase phase = story->finding.origin.worker ? Phase::kData : story->finding.origin.phase;
+  const std::string pid = std::to_string(story->pid);
+  const std::string from = story->finding.origin.worker
+                               ? "worker " + std::to_string(*story->finding.origin.worker) +
+                                     " of a data loader (pid " + pid + ")"
+                               : "process " + pid;
+  finding.arrival = std::move(story->finding.arrival);
+  // Of several hands the last is told.
+  std::erase_if(finding.arrival,
+                [](const std::string& line) { return line.find(" handed ") != std::string::npos; });
+  finding.arrival.push_back(
+      from + (story->exact ? " handed it over: the tensor read here is bad at the same elements"
+                           : " handed over such a value before; which tensor it was is not known"));
+  finding.arrival_is_likely = story->finding.arrival_is_likely || !story->exact;
+  std::erase_if(story->finding.chain, [](const Link& link) { return link.role == Role::kHarm; });
+  // A fresh interpreter that imports nothing of the program shows no line of it.
+  if (story->finding.origin.kind == OriginKind::kImported &&
+      story->finding.origin.site.file.starts_with('<')) {
+    story->finding.origin.site = finding.origin.site;
+    story->finding.origin.stack = finding.origin.stack;
+  }
+  const std::int64_t step = story->finding.origin.step;
+  const OriginKind kind = story->finding.origin.kind;
+  be_made_there(std::move(story->finding), finding);
+  finding.origin.phase = kind == OriginKind::kBirth ? phase : Phase::kData;
+  finding.origin.step = step;
+  return true;
+}
+
+// See Arrival in arrivals.py.
+nb::tuple question_of(const EventView& event, const Finding& finding, bool number) {
+  const EventFacts& facts = *event.facts;
+  const auto shown = std::find_if(facts.arguments.begin(), facts.arguments.end(),
+                                  [](const Facts::Argument& argument) { return argument.shown; });
+  const int item = shown == facts.arguments.end() ? -1 : shown->item;
+  const auto& inputs = finding.inputs;
+  const auto& indices = finding.origin.indices;
+  return nb::make_tuple(event.kinds.nan, number, facts.numpy_births, facts.batches, item,
+                        inputs.empty() ? std::vector<std::int64_t>{} : inputs[0].shape,
+                        indices.empty() ? Index{} : indices[0]);
+}
+
+// What no op of torch in this process made: where it was made, or came in. True if the finding is
+// now about another place.
+bool tell_arrival(const EventView& event, Finding& finding) {
+  const Origin& origin = finding.origin;
+  if (origin.kind == OriginKind::kImported && event.facts != nullptr &&
+      be_handed_over(event, finding))
+    return true;
+  const bool number = origin.kind == OriginKind::kDeclared && origin.not_spelled;
+  if (event.facts == nullptr || (origin.kind != OriginKind::kImported && !number)) return false;
+  if (teller().whence() == nullptr) return false;
+  try {
+    const nb::object answer = ask_python(teller().whence(), question_of(event, finding, number));
+    if (answer.is_none()) return false;
+    finding.arrival = python::field<std::vector<std::string>>(answer, "arrival");
+    finding.arrival_is_likely = python::field<bool>(answer, "likely");
+    const auto unwatched = python::field<std::string>(answer, "unwatched");
+    if (!unwatched.empty() && !number) {
+      finding.origin.kind = OriginKind::kUnwatched;
+      finding.origin.phase = event.place.phase;
+      finding.arrival.push_back(unwatched);
+    }
+    const nb::object made(answer["made"]);
+    if (made.is_none()) return false;
+    be_made_there(python::read_finding(made), finding);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 // How the training went until here.
@@ -196,20 +312,68 @@ std::optional<std::string> words_of(const TargetName& name) {
   return owner ? name.text + " of " + *owner : name.text;
 }
 
-Site site_at(StackId stack, const std::string& op) { return ask(stack, op, "", {}).site; }
+// Why the program allows it; empty: it does not.
+std::string allowance(const Site& site, std::uint32_t block) {
+  if (teller().allows() == nullptr) return {};
+  try {
+    const nb::tuple given = nb::make_tuple(site.file, site.line, site.end_line, block);
+    return nb::cast<std::string>(ask_python(teller().allows(), given));
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+Site site_at(StackId stack, const std::string& op) {
+  return without_surroundings(ask(stack, op, "", {}).site);
+}
 
 }  // namespace
 
-void configure_story(PyObject* describe, PyObject* name) { teller().configure(describe, name); }
+void configure_story(const StoryTellers& given) { teller().configure(given); }
+
+bool source_tests_for_nonfinite(const Finding& finding) {
+  const nb::gil_scoped_acquire gil;
+  if (teller().tests() == nullptr) return false;
+  nb::list files;
+  for (const Frame& frame : finding.origin.stack) {
+    if (frame.own) files.append(frame.file);
+  }
+  files.append(finding.origin.site.file);
+  if (finding.harm && finding.harm->site) files.append(finding.harm->site->file);
+  try {
+    return nb::cast<bool>(ask_python(teller().tests(), nb::make_tuple(files)));
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+Handed& handed() { return teller().handed(); }
 
 void made_before_the_watch(bool may) noexcept { teller().began_late(may); }
 
 Finding tell_story(const Verdict& verdict) {
   const nb::gil_scoped_acquire gil;
   Finding finding = begin_finding(verdict.origin);
-  finding.level = Level::kError;
+  bool elsewhere = tell_arrival(verdict.origin, finding);
+  // An infinity that came in is not to blame for what is made of it, unless it was born elsewhere.
+  for (const EventView& event : verdict.evidence) {
+    if (elsewhere || event.role() != Role::kImported) continue;
+    Finding brought = begin_finding(event);
+    if (!tell_arrival(event, brought) || brought.origin.kind != OriginKind::kBirth) continue;
+    finding = std::move(brought);
+    elsewhere = true;
+  }
+  finding.allowed = allowance(finding.origin.site, verdict.origin.place.allowed_by);
+  finding.level = finding.allowed.empty() ? Level::kError : Level::kNote;
   tell_history(finding);
-  if (verdict.misuse) finding.origin.kind = OriginKind::kBirth;
+  if (verdict.origin.facts != nullptr)
+    tell_modules(teller().modules(), verdict.origin.facts->kept_by_modules, finding);
+  for (const EventView& event : verdict.cleaned) {
+    finding.cleaned.push_back({event.op->name, site_at(event.place.stack, event.op->name),
+                               event.place.phase, Role::kCleaned});
+  }
+  if (verdict.misuse && !elsewhere) finding.origin.kind = OriginKind::kBirth;
+  if (verdict.inherited) finding.origin.worker.reset();
   if (verdict.harmless) {
     const EventView& origin = verdict.origin;
     finding.chain.push_back({origin.op->name, finding.origin.site, origin.phase(), origin.role()});
@@ -225,11 +389,12 @@ Finding tell_story(const Verdict& verdict) {
   for (const EventView& event : verdict.evidence) {
     if (event.origin_kind == OriginKind::kDeclared || event.role() == Role::kImported)
       finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
-                               event.phase(), event.role()});
+                               event.phase(), elsewhere ? Role::kCarrier : event.role()});
   }
   for (const EventView& event : verdict.chain) {
-    finding.chain.push_back(
-        {event.op->name, site_at(event.place.stack, event.op->name), event.phase(), event.role()});
+    const bool arrives = elsewhere && event.id == verdict.origin.id;  // it began before
+    finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
+                             event.phase(), arrives ? Role::kCarrier : event.role()});
   }
   finding.chain.push_back({"", harm.site.value_or(Site{}), finding.origin.phase, Role::kHarm});
   finding.chain_truncated = verdict.chain_truncated;

@@ -191,12 +191,15 @@ KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
     if (!known && (!imported || wrapper.partial_write)) return;
     if (is_finite(impl)) return;
     Before::Bad bad{argument, item, state_of(tensor), {}, kind_map_of(OwnedView(tensor).view()),
-                    {}};
+                    {},       false};
     {
       const WithoutGil without_gil;
       bad.known = watcher.judge().events_of(bad.state);
     }
-    if (bad.known.empty()) bad.allocation = watcher.storages().allocation_of(tensor);
+    if (bad.known.empty()) {
+      bad.allocation = watcher.storages().allocation_of(tensor);
+      bad.from_other_device = watcher.storages().is_from_other_device(tensor);
+    }
     // Of 0 * inf in place only this copy can tell.
     if (target && (before == nullptr || before->kept == nullptr))
       keep(wrapper, tensor, argument, item, made());

@@ -24,6 +24,7 @@ struct Before {
     std::vector<EventId> known;
     KindMap kinds;
     std::optional<OpRecord::Read::Allocation> allocation;
+    bool from_other_device = false;
   };
   // The operand that is about to be overwritten, copied; others may be the same tensor.
   struct Kept {

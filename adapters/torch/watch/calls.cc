@@ -344,9 +344,9 @@ void call_begins(Call& call) {
   try {
     if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {
       const Busy busy;
-      sweep(Watcher::get().new_ops());
+      sweep(Watcher::get().new_ops(), Watcher::get().other_devices());
     }
-    if (!wrapper.writes) return;
+    if (!wrapper.writes || wrapper.other_device) return;
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {
     Watcher::get().disarming().disarm(wrapper.info.name, error.what());
@@ -369,6 +369,26 @@ void given_to_others(const Wrapper& wrapper, const Call& call, void* result) {
   each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
     if (output.has_storage()) storages.lend(output.storage());
   });
+}
+
+// Note [Other devices are counted]
+void count_results(const Wrapper& wrapper, const Call& call, void* result) {
+  remember_new_nodes();
+  if (wrapper.rule == ScanRule::kAllocates) return;
+  bool computed = false;
+  const auto look = [&](const at::Tensor& tensor) {
+    const Sight sight = sight_of(*tensor.unsafeGetTensorImpl());
+    computed |= sight == Sight::kOtherDevice || sight == Sight::kWatched;
+    if (sight == Sight::kWatched) Watcher::get().storages().came_from_other_device(tensor);
+  };
+  each_output(wrapper, call, result, [&](const at::Tensor& output, int) { look(output); });
+  each_hidden_write(wrapper, call, look);
+  if (wrapper.rule == ScanRule::kReadsHost) {
+    each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t, int) {
+      computed |= sight_of(*input.unsafeGetTensorImpl()) == Sight::kOtherDevice;
+    });
+  }
+  if (computed) this_thread().count_unseen(static_cast<std::size_t>(Sight::kOtherDevice));
 }
 
 void look_at_results(Call& call, void* result, const Before* before) {
@@ -429,7 +449,11 @@ void call_returned(Call& call, void* result) {
   const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
   try {
-    look_at_results(call, result, before.get());
+    if (__builtin_expect(wrapper_of(call).other_device, 0)) {
+      count_results(wrapper_of(call), call, result);
+    } else {
+      look_at_results(call, result, before.get());
+    }
   } catch (const std::exception& error) {
     Watcher::get().disarming().disarm(wrapper_of(call).info.name, error.what());
   }
@@ -438,7 +462,7 @@ void call_returned(Call& call, void* result) {
 }
 
 void call_unwound(Call& call) noexcept {
-  if (call.inner) return;
+  if (call.inner || wrapper_of(call).other_device) return;
   const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
   tell_raised(wrapper_of(call), call, before.get());

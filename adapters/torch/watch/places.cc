@@ -2,6 +2,7 @@
 
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 
 namespace nanscope::torch_adapter {
@@ -16,6 +17,7 @@ Place current_place() {
   place.line = info.line;
   place.in_scaler = info.in_scaler;
   place.printing = info.printing;
+  place.allowed_by = this_thread().allowed_by();
   place.phase = info.optimizer ? Phase::kOptimizer : Phase::kForward;
   if (node.running && !info.recomputes) {
     place.phase = Phase::kBackward;

@@ -4,7 +4,6 @@
 #include <nanobind/nanobind.h>
 #include <torch/csrc/Exceptions.h>
 
-#include <limits>
 #include <utility>
 
 #include "adapters/torch/watch/gil.h"
@@ -13,7 +12,7 @@
 namespace nanscope::torch_adapter {
 namespace {
 
-constexpr std::size_t kNoFinding = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoFinding = ThreadWatch::kNoFinding;
 
 // With the GIL held; takes the reference. Null: the error that is set.
 [[noreturn]] void throw_python(PyObject* exception) {
@@ -32,6 +31,11 @@ void Stopping::configure(PyObject* exception_for, std::int64_t steps) {
   Py_XINCREF(exception_for);
   Py_XSETREF(exception_for_, exception_for);
   most_steps_ = steps;
+}
+
+void Stopping::tell_of_reads(PyObject* callback) {
+  Py_XINCREF(callback);
+  Py_XSETREF(on_read_, callback);
 }
 
 // With the GIL held; takes the reference. Python returns the exception: one it raised would show
@@ -58,6 +62,16 @@ void Stopping::stop_if_wanted() {
   ThreadWatch& thread = this_thread();
   if (__builtin_expect(!thread.stop_wanted_, 1)) return;
   const WithGil gil;
+  if (std::exchange(thread.look_wanted_, false)) {
+    const Busy busy;
+    PyObject* answer = on_read_ != nullptr ? PyObject_CallNoArgs(on_read_) : nullptr;
+    if (answer == nullptr) PyErr_Clear();
+    Py_XDECREF(answer);
+    if (thread.stop_for_ == kNoFinding && thread.interrupt_ == nullptr) {
+      thread.forget_stop();
+      return;
+    }
+  }
   if (thread.interrupt_ != nullptr) {
     thread.stop_wanted_ = thread.stop_for_ != kNoFinding;  // caught, it is stopped at its next op
     throw_python(static_cast<PyObject*>(std::exchange(thread.interrupt_, nullptr)));
@@ -83,6 +97,42 @@ void Stopping::raise(PyObject* exception) {
 void Stopping::begin_anew() noexcept {
   this_thread().forget_stop();
   thrown_ = 0;
+}
+
+namespace {
+
+// The exception that is set, which is then set no more.
+PyObject* take_exception() {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (value != nullptr && trace != nullptr) PyException_SetTraceback(value, trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  return value;
+}
+
+bool is_no_fault(PyObject* exception) {
+  return PyErr_GivenExceptionMatches(exception, PyExc_Exception) == 0;
+}
+
+}  // namespace
+
+PyObject* Stopping::ask(PyObject* function, PyObject* arguments) noexcept {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* answer = PyObject_Call(function, arguments, nullptr);
+  for (int again = 0; again < 2 && answer == nullptr; ++again) {
+    PyObject* const raised = take_exception();
+    if (again == 0) answer = PyObject_Call(function, arguments, nullptr);
+    if (answer != nullptr || is_no_fault(raised)) {
+      keep_interrupt(raised);
+    } else {
+      Py_XDECREF(raised);
+    }
+  }
+  PyErr_Restore(type, value, trace);
+  return answer;
 }
 
 void Stopping::keep_interrupt(PyObject* exception) noexcept {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "adapters/torch/watch/locks.h"
@@ -20,7 +21,7 @@ struct Counters {
   std::uint64_t bytes = 0;
   // By Sight: results that held floating-point numbers and could not be looked into; of wrapped
   // ones only losses, gradients, parameters and buffers.
-  std::uint64_t unseen[7] = {};
+  std::uint64_t unseen[8] = {};
 };
 
 // A number that one thread counts up and others may read.
@@ -38,6 +39,7 @@ class Counter {
 
 struct Before;
 struct SiteRing;
+class OwnerThread;
 
 // Belongs to its thread; the others read its counters.
 class ThreadWatch {
@@ -55,6 +57,15 @@ class ThreadWatch {
     stop_wanted_ = true;
     stop_for_ = finding;
   }
+  // Python is to be told that this thread has read a bad number.
+  void want_look() noexcept {
+    look_wanted_ = true;
+    if (!stop_wanted_) want_stop(kNoFinding);
+  }
+  static constexpr std::size_t kNoFinding = ~std::size_t{0};
+  // What it makes from here on is allowed to be bad: by the block of this number; 0, by none.
+  [[nodiscard]] std::uint32_t allowed_by() const noexcept { return allowed_by_; }
+  std::uint32_t allow(std::uint32_t block) noexcept { return std::exchange(allowed_by_, block); }
   [[nodiscard]] bool stop_wanted() const noexcept { return stop_wanted_; }
   void forget_stop() noexcept { stop_wanted_ = false; }
 
@@ -65,6 +76,8 @@ class ThreadWatch {
   Counter unseen_[std::size(Counters{}.unseen)];
   bool busy_ = false;
   bool stop_wanted_ = false;
+  bool look_wanted_ = false;
+  std::uint32_t allowed_by_ = 0;
 
   friend class Stopping;
   std::size_t stop_for_ = 0;   // the number of the finding
@@ -77,6 +90,8 @@ class ThreadWatch {
   std::unique_ptr<Before, void (*)(Before*)> spare_before_{nullptr, nullptr};
   friend class Stacks;
   void* known_stacks_ = nullptr;
+  friend class Owners;
+  std::shared_ptr<OwnerThread> owner_;
   friend class SiteRings;
   std::uint64_t last_sequence_ = ~std::uint64_t{0};
   std::shared_ptr<SiteRing> site_ring_;
@@ -108,6 +123,10 @@ class Threads {
   // In the child of a fork only this thread is left, and it counts from 0.
   void begin_anew();
 
+  // How many threads have owned a leaf: see owners.h.
+  void count_owner() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] int owners() const noexcept { return owners_.load(std::memory_order_relaxed); }
+
   // The calling thread is seen for the first time.
   ThreadWatch& begin();
 
@@ -119,6 +138,7 @@ class Threads {
   mutable Lock lock_{LockRank::kThreads};
   std::vector<ThreadWatch*> threads_;
   Counters of_ended_;
+  std::atomic<int> owners_{0};
 };
 
 }  // namespace nanscope::torch_adapter

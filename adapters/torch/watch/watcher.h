@@ -6,13 +6,18 @@
 #pragma once
 
 #include "adapters/torch/interpose/new_ops.h"
+#include "adapters/torch/interpose/other_devices.h"
 #include "adapters/torch/program/history.h"
 #include "adapters/torch/watch/disarm.h"
+#include "adapters/torch/watch/module_looks.h"
+#include "adapters/torch/watch/outside.h"
 #include "adapters/torch/watch/proofs.h"
 #include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/world.h"
 #include "adapters/torch/watch/written_storages.h"
 #include "origin/judge.h"
+
+struct _object;
 
 namespace nanscope::torch_adapter {
 
@@ -25,17 +30,25 @@ class Watcher {
   [[nodiscard]] const Judge& judge() const noexcept { return judge_; }
   // The judge's ledger, for the question that takes no lock.
   [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
+  // Under the judge's lock.
+  [[nodiscard]] ModuleLooks& module_looks() noexcept { return module_looks_; }
   // Each under a lock of its own; what is asked on every op takes none.
   [[nodiscard]] TorchWorld& world() noexcept { return world_; }
   [[nodiscard]] WrittenStorages& storages() noexcept { return storages_; }
   [[nodiscard]] const WrittenStorages& storages() const noexcept { return storages_; }
   [[nodiscard]] Disarming& disarming() noexcept { return disarming_; }
   [[nodiscard]] NewOps& new_ops() noexcept { return new_ops_; }
+  [[nodiscard]] const NewOps& new_ops() const noexcept { return new_ops_; }
+  [[nodiscard]] OtherDevices& other_devices() noexcept { return other_devices_; }
   [[nodiscard]] Proofs& proofs() noexcept { return proofs_; }
+  [[nodiscard]] Outside& outside() noexcept { return outside_; }
   // With the GIL held.
   [[nodiscard]] History& history() noexcept { return history_; }
   [[nodiscard]] const History& history() const noexcept { return history_; }
   [[nodiscard]] Stopping& stopping() noexcept { return stopping_; }
+  // The Python function that makes an operand again (hit/remade.h); null if there is none.
+  [[nodiscard]] _object* make_again() const noexcept { return make_again_; }
+  void make_again_by(_object* function) noexcept { make_again_ = function; }
 
  private:
   Watcher() = default;
@@ -49,7 +62,11 @@ class Watcher {
   Stopping stopping_;
   Disarming disarming_;
   NewOps new_ops_;
+  OtherDevices other_devices_;
   Proofs proofs_;
+  ModuleLooks module_looks_;
+  _object* make_again_ = nullptr;  // held
+  Outside outside_;
 };
 
 }  // namespace nanscope::torch_adapter

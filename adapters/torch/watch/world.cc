@@ -1,5 +1,6 @@
 #include "adapters/torch/watch/world.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "adapters/torch/interpose/tensors.h"
@@ -69,18 +70,23 @@ bool TorchWorld::alive(StorageId storage) {
 }
 
 LeafGrad TorchWorld::describe(const at::Tensor& leaf) {
+  return describe_for(this_owner(), leaf, gradient_of(leaf));
+}
+
+LeafGrad TorchWorld::describe_for(const Owner& owner, const at::Tensor& leaf,
+                                  const at::Tensor& grad) {
   LeafGrad described;
   described.leaf = tensor_id(leaf);
   described.name = named_by_storage(leaf);
-  const at::Tensor& grad = leaf.grad();
   // Before the lock: of a subclass Python is asked.
   if (grad.defined()) described.state = answers_.state(grad);
   const std::uint64_t whereabouts = is_known(described.leaf) ? 0 : whereabouts_of(leaf);
   const std::lock_guard guard(lock_);
   keep_small(leaves_, [](const auto& entry) { return entry.second.tensor.expired(); });
-  const Leaf seen{WeakTensor(leaf.getIntrusivePtr()), whereabouts};
+  const Leaf seen{WeakTensor(leaf.getIntrusivePtr()), whereabouts, false, owner};
   const auto [entry, added] = leaves_.try_emplace(described.leaf, seen);
   if (!added && entry->second.tensor.expired()) entry->second = seen;
+  entry->second.owner = owner;
   described.in_optimizer = entry->second.in_optimizer;
   if (grad.defined()) {
     described.grad = tensor_id(grad);
@@ -106,27 +112,72 @@ bool TorchWorld::is_known(TensorId leaf) {
 
 void TorchWorld::in_optimizer(const at::Tensor& leaf) {
   const std::uint64_t whereabouts = whereabouts_of(leaf);  // asks Python, so before the lock
+  const Owner owner = this_owner();
   const std::lock_guard guard(lock_);
   leaves_.insert_or_assign(tensor_id(leaf),
-                           Leaf{WeakTensor(leaf.getIntrusivePtr()), whereabouts, true});
+                           Leaf{WeakTensor(leaf.getIntrusivePtr()), whereabouts, true, owner});
 }
 
-// Every parameter, buffer and other leaf that is alive, with where it was when it was last looked
-// at.
+void TorchWorld::used_here(const std::vector<at::Tensor>& leaves) {
+  const Owner owner = this_owner();
+  if (!are_several_owners()) return;  // it owns them all
+  const std::lock_guard guard(lock_);
+  for (const at::Tensor& leaf : leaves) {
+    if (!leaf.defined()) continue;
+    if (const auto found = leaves_.find(tensor_id(leaf)); found != leaves_.end())
+      found->second.owner = owner;
+    if (const auto found = targets_.find(tensor_id(leaf)); found != targets_.end())
+      found->second.owner = owner;
+  }
+}
+
+std::size_t TorchWorld::take_from_waiting() {
+  const Owner here = this_owner();
+  if (!are_several_owners()) return 0;
+  std::size_t at_work = 0;
+  const auto take = [&](auto& entries) {
+    for (auto& [id, entry] : entries) {
+      if (!is_another_thread(entry.owner) || entry.tensor.expired()) continue;
+      if (is_another_at_work(entry.owner)) {
+        ++at_work;
+      } else {
+        entry.owner = here;
+      }
+    }
+  };
+  const std::lock_guard guard(lock_);
+  take(leaves_);
+  take(targets_);
+  return at_work;
+}
+
+bool TorchWorld::has_leaves_elsewhere() {
+  if (!are_several_owners()) return false;
+  const std::lock_guard guard(lock_);
+  return std::any_of(leaves_.begin(), leaves_.end(), [](const auto& entry) {
+    return is_another_thread(entry.second.owner) && !entry.second.tensor.expired();
+  });
+}
+
+// Every parameter, buffer and other leaf that is alive and no other thread's, with where it was
+// when it was last looked at.
 std::vector<TorchWorld::LiveTarget> TorchWorld::all_alive() {
   std::vector<Registered> held;
   {
     const std::lock_guard guard(lock_);
     held.reserve(leaves_.size() + targets_.size());
-    for (const auto& [id, entry] : leaves_)
-      held.push_back({entry.tensor, entry.whereabouts, Target::kParameter});
-    for (const auto& [id, entry] : targets_)
-      if (!leaves_.contains(id)) held.push_back(entry);
+    for (const auto& [id, entry] : leaves_) {
+      if (!is_another_thread(entry.owner))
+        held.push_back({entry.tensor, entry.whereabouts, Target::kParameter, entry.owner});
+    }
+    for (const auto& [id, entry] : targets_) {
+      if (!leaves_.contains(id) && !is_another_thread(entry.owner)) held.push_back(entry);
+    }
   }
   std::vector<LiveTarget> alive;
   for (const Registered& entry : held) {
     if (at::Tensor tensor = strongly(entry.tensor); tensor.defined())
-      alive.push_back({std::move(tensor), entry.target, entry.whereabouts});
+      alive.push_back({std::move(tensor), entry.target, entry.whereabouts, entry.owner});
   }
   return alive;
 }
@@ -145,47 +196,62 @@ std::vector<World::Replaced> TorchWorld::replaced_values() {
     const std::uint64_t now = whereabouts_of(value.tensor);
     if (now == value.whereabouts) continue;
     move_to(tensor_id(value.tensor), now);
-    register_target(value.tensor, value.target);
+    register_for(value.owner, value.tensor, value.target);
     replaced.push_back({state_of(value.tensor), named_by_storage(value.tensor), value.target});
   }
   return replaced;
 }
 
-at::Tensor TorchWorld::living(TensorId leaf) {
-  std::optional<WeakTensor> tensor;
+TorchWorld::Living TorchWorld::living(TensorId leaf) {
+  std::optional<Leaf> known;
   {
     const std::lock_guard guard(lock_);
     const auto found = leaves_.find(leaf);
-    if (found != leaves_.end()) tensor = found->second.tensor;
+    if (found != leaves_.end()) known = found->second;
   }
-  return tensor ? strongly(*tensor) : at::Tensor();
+  if (!known) return {};
+  return {strongly(known->tensor), known->owner};
 }
 
 std::optional<LeafGrad> TorchWorld::peek(TensorId leaf) {
-  const at::Tensor tensor = living(leaf);
-  if (!tensor.defined()) return std::nullopt;
+  const Living living_leaf = living(leaf);
+  if (!living_leaf.tensor.defined()) return std::nullopt;
   LeafGrad described;
   described.leaf = leaf;
-  if (const at::Tensor& grad = tensor.grad(); grad.defined()) {
-    described.grad = tensor_id(grad);
-    described.version = grad.unsafeGetTensorImpl()->is_inference() ? 0 : grad._version();
+  const std::optional<at::Tensor> grad = try_gradient_of(living_leaf.tensor);
+  described.unanswered = !grad;
+  if (grad && grad->defined()) {
+    described.grad = tensor_id(*grad);
+    described.version = grad->unsafeGetTensorImpl()->is_inference() ? 0 : grad->_version();
   }
   return described;
 }
 
 std::optional<LeafGrad> TorchWorld::leaf(TensorId leaf) {
-  const at::Tensor tensor = living(leaf);
-  return tensor.defined() ? std::optional(describe(tensor)) : std::nullopt;
+  const Living living_leaf = living(leaf);
+  if (!living_leaf.tensor.defined()) return std::nullopt;
+  if (!is_another_thread(living_leaf.owner)) {
+    if (const std::optional<at::Tensor> grad = try_gradient_of(living_leaf.tensor))
+      return describe_for(living_leaf.owner, living_leaf.tensor, *grad);
+  }
+  LeafGrad unanswered;
+  unanswered.leaf = leaf;
+  unanswered.unanswered = true;
+  return unanswered;
 }
 
 void TorchWorld::register_target(const at::Tensor& tensor, Target target) {
+  register_for(this_owner(), tensor, target);
+}
+
+void TorchWorld::register_for(const Owner& owner, const at::Tensor& tensor, Target target) {
   // Both ask Python, so before the lock.
   const std::vector<at::Tensor> parts = parts_of(tensor);
   const std::uint64_t whereabouts = whereabouts_of(tensor);
   const std::lock_guard guard(lock_);
   keep_small(targets_, [](const auto& entry) { return entry.second.tensor.expired(); });
-  targets_.insert_or_assign(tensor_id(tensor),
-                            Registered{WeakTensor(tensor.getIntrusivePtr()), whereabouts, target});
+  targets_.insert_or_assign(tensor_id(tensor), Registered{WeakTensor(tensor.getIntrusivePtr()),
+                                                          whereabouts, target, owner});
   keep_small(target_storages_, [](const auto& entry) { return entry.second.storage.expired(); });
   for (const at::Tensor& part : parts) {
     const c10::TensorImpl& impl = *part.unsafeGetTensorImpl();
@@ -217,7 +283,9 @@ std::vector<at::Tensor> TorchWorld::live_leaves() {
   {
     const std::lock_guard guard(lock_);
     held.reserve(leaves_.size());
-    for (const auto& [id, entry] : leaves_) held.push_back(entry.tensor);
+    for (const auto& [id, entry] : leaves_) {
+      if (!is_another_thread(entry.owner)) held.push_back(entry.tensor);
+    }
   }
   std::vector<at::Tensor> alive;
   for (const WeakTensor& entry : held) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "adapters/torch/watch/locks.h"
+#include "adapters/torch/watch/owners.h"
 #include "origin/world.h"
 
 namespace nanscope::torch_adapter {
@@ -33,8 +34,11 @@ class TorchWorld final : public World {
   };
   void ask(const Answers& answers) { answers_ = answers; }
 
-  // A leaf and its gradient; both are held weakly from now on.
+  // A leaf and its gradient; both are held weakly from now on. The calling thread uses it, as in
+  // all that is told of tensors here, and owns it from now on: Note [Leaves of other threads].
   [[nodiscard]] LeafGrad describe(const at::Tensor& leaf);
+  // The calling thread uses these leaves.
+  void used_here(const std::vector<at::Tensor>& leaves);
   void in_optimizer(const at::Tensor& leaf);
 
   // Parameters and buffers by storage, so that `.data` counts; of a subclass, by what it wraps.
@@ -52,15 +56,21 @@ class TorchWorld final : public World {
   // to be used again.
   void tidy();
 
-  // Every leaf seen that is alive.
+  // Every leaf seen that is alive, but for those of other threads.
   [[nodiscard]] std::vector<at::Tensor> live_leaves();
-  // Every parameter and buffer that is alive.
+  // Whether there are such: then some leaves of this thread may be missing above, too.
+  [[nodiscard]] bool has_leaves_elsewhere();
+  // Every parameter and buffer that is alive, but for those of other threads.
   struct LiveTarget {
     at::Tensor tensor;
     Target target;
     std::uint64_t whereabouts;  // when it was last looked at
+    Owner owner;
   };
   [[nodiscard]] std::vector<LiveTarget> live_targets();
+  // The end: what belongs to threads that wait belongs to this one. How many leaves and targets
+  // stay out of reach, since their threads are at work. With the GIL held.
+  [[nodiscard]] std::size_t take_from_waiting();
 
  private:
   struct TargetStorage {
@@ -71,13 +81,22 @@ class TorchWorld final : public World {
     WeakTensor tensor;
     std::uint64_t whereabouts = 0;  // when it was last looked at
     bool in_optimizer = false;
+    Owner owner;
   };
   struct Registered {
     WeakTensor tensor;
     std::uint64_t whereabouts = 0;
     Target target = Target::kNone;
+    Owner owner;
   };
-  [[nodiscard]] at::Tensor living(TensorId leaf);  // undefined if it died
+  struct Living {
+    at::Tensor tensor;  // undefined if it died
+    Owner owner;
+  };
+  [[nodiscard]] Living living(TensorId leaf);
+  [[nodiscard]] LeafGrad describe_for(const Owner& owner, const at::Tensor& leaf,
+                                      const at::Tensor& grad);
+  void register_for(const Owner& owner, const at::Tensor& tensor, Target target);
   [[nodiscard]] bool is_known(TensorId leaf);
   [[nodiscard]] std::vector<LiveTarget> all_alive();
   void move_to(TensorId tensor, std::uint64_t whereabouts);

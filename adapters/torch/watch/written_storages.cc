@@ -24,6 +24,7 @@ void WrittenStorages::forget() {
   for (auto& slot : made_) slot.store(0, std::memory_order_relaxed);
   const std::lock_guard guard(allocations_lock_);
   allocations_.clear();
+  from_other_devices_.clear();
   for (auto& [impl, lent] : lent_) lent.computed = false;
 }
 
@@ -66,6 +67,25 @@ void WrittenStorages::sweep_lent() {
   for (std::size_t slot = 0; slot < kSlots; ++slot)
     if (!in_use[slot]) lent_slots_[slot].store(0, std::memory_order_relaxed);
   sweep_lent_at_ = std::max(kFirstSweep, 2 * lent_.size());
+}
+
+void WrittenStorages::came_from_other_device(const at::Tensor& tensor) {
+  others_may_write(tensor);
+  const std::lock_guard guard(allocations_lock_);
+  if (from_other_devices_.size() >= sweep_other_devices_at_) {
+    std::erase_if(from_other_devices_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_other_devices_at_ = std::max(kFirstSweep, 2 * from_other_devices_.size());
+  }
+  from_other_devices_.insert_or_assign(storage_of(*tensor.unsafeGetTensorImpl()),
+                                       tensor.storage().getWeakStorageImpl());
+}
+
+bool WrittenStorages::is_from_other_device(const at::Tensor& tensor) {
+  const c10::StorageImpl* storage = storage_of(*tensor.unsafeGetTensorImpl());
+  if (storage == nullptr || is_made(storage)) return false;
+  const std::lock_guard guard(allocations_lock_);
+  const auto found = from_other_devices_.find(storage);
+  return found != from_other_devices_.end() && !found->second.expired();
 }
 
 bool WrittenStorages::was_finite(const at::Tensor& tensor) {

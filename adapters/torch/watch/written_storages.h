@@ -62,6 +62,9 @@ class WrittenStorages {
   void others_may_write(const at::Tensor& tensor);
   // Its address is in other hands: it is lent. What was computed stays known as such.
   void address_given(const c10::Storage& storage);
+  // A kernel of a device that is not watched wrote it: what is in it was computed there.
+  void came_from_other_device(const at::Tensor& tensor);
+  [[nodiscard]] bool is_from_other_device(const at::Tensor& tensor);
   // A watched op wrote it last, and it was finite then.
   [[nodiscard]] bool was_finite(const at::Tensor& tensor);
 
@@ -118,6 +121,9 @@ class WrittenStorages {
   };
   std::unordered_map<const c10::StorageImpl*, Lent> lent_;
   std::size_t sweep_lent_at_ = kFirstSweep;
+  std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>>
+      from_other_devices_;
+  std::size_t sweep_other_devices_at_ = kFirstSweep;
 };
 
 }  // namespace nanscope::torch_adapter

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, TypeVar
 
 from nanscope import _core
-from nanscope.api.arrays import array_of, is_plainly_finite
 from nanscope.api.leaves import leaves_or_refusal
 from nanscope.api.statistics import Stats, counted, number, stats_of
 from nanscope.errors import CheckFailed
+from nanscope.outside.arrays import array_of, is_plainly_finite
 
 T = TypeVar("T")
 SHOWN = 3  # failing elements in a message

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from nanscope.api.arrays import array_of
 from nanscope.api.leaves import leaves_of
 from nanscope.api.trial import ABOUT_NAN
 from nanscope.errors import NonFiniteError, Unreadable
+from nanscope.outside.arrays import array_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

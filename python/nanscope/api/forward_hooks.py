@@ -17,10 +17,10 @@ import threading
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nanscope.api.arrays import array_of
 from nanscope.api.leaves import leaves_of
 from nanscope.api.statistics import Stats, counted, number, stats_of
 from nanscope.errors import CheckFailed, Unreadable, kind_of
+from nanscope.outside.arrays import array_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from nanscope.api.arrays import is_array
 from nanscope.errors import Unreadable, kind_of
+from nanscope.outside.arrays import is_array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import sys
 from dataclasses import dataclass
 
 from nanscope import _core
-from nanscope.api.arrays import array_of
 from nanscope.api.statistics import Stats, counted, number, stats_of
 from nanscope.api.tables import as_html, as_text
 from nanscope.errors import CheckFailed, Unreadable
+from nanscope.outside.arrays import array_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

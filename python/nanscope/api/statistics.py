@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from nanscope import _core
-from nanscope.api.arrays import array_of, dtype_of, is_array
 from nanscope.api.leaves import leaves_or_refusal
 from nanscope.findings import Statistics
+from nanscope.outside.arrays import array_of, dtype_of, is_array
 
 MOST_INDICES = 8
 

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from nanscope.api.arrays import array_of
 from nanscope.api.leaves import leaves_of
 from nanscope.api.statistics import Stats, counted, stats_of
 from nanscope.errors import CheckFailed, NonFiniteError, Unreadable
+from nanscope.outside.arrays import array_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -187,9 +187,18 @@ class WatchBlock:
             host=os.uname().nodename,
             pid=pid,
             mode=self.mode,
+            **({} if replays else self.session_options()),
         )
         self._adapter.begin(options)
-        self._adapter.keep_to("", "")
+        self._adapter.keep_to(*self.chosen())
+
+    def session_options(self) -> dict[str, object]:
+        """What a block of another kind adds to the options of its session."""
+        return {}
+
+    def chosen(self) -> tuple[str, str]:
+        """The layer and the file of which is told; empty: all."""
+        return "", ""
 
     def _tell_of_what_is_there(self, torch: ModuleType) -> None:
         """Modules and optimizers that were made before anybody watched."""
@@ -264,9 +273,7 @@ class WatchBlock:
         return Conclusion.of_session(self._adapter, ending, self._observer.gaps())
 
     def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
-        report = json.loads(conclusion.capture.json())
-        self.findings = [Finding.from_json(finding) for finding in report["findings"]]
-        self.verdict, self.report = report["verdict"], conclusion.capture.text()
+        self.take_findings(conclusion)
         for sentence in conclusion.complaints:
             say(sentence)
         if self.on_find == "report":
@@ -282,6 +289,11 @@ class WatchBlock:
             raise NonFiniteError(self._text_of(number), finding)
         elif late:
             error.add_note(self._text_of(late[0][0]))
+
+    def take_findings(self, conclusion: Conclusion) -> None:
+        report = json.loads(conclusion.capture.json())
+        self.findings = [Finding.from_json(finding) for finding in report["findings"]]
+        self.verdict, self.report = report["verdict"], conclusion.capture.text()
 
     def _text_of(self, number: int) -> str:
         """Of a replay's finding there is the whole report."""

@@ -142,13 +142,18 @@ def connect(
     choice: Choice | None = None,
 ) -> Hooks:
     """The hooks; what Python holds of them can be taken out again."""
-    from nanscope.telling import story
+    from nanscope.moments import left_loops
+    from nanscope.outside.arrivals import arrivals
+    from nanscope.telling import module_tree, remade, story
+    from nanscope.telling.allowances import allowances
+    from nanscope.telling.intent import tests_for_nonfinite
     from nanscope.telling.numbers import spells
     from nanscope.telling.stack import is_user_code
 
     def is_users(filename: str) -> bool:
         return is_user_code(filename, main_file)
 
+    arrivals.connect(adapter)
     storyteller = story.Storyteller(main_file, adapter.storage_numbers)
     adapter.configure(
         adapter.Configuration(
@@ -158,7 +163,13 @@ def connect(
             torch_folder=os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
             describe=storyteller.describe,
             name=storyteller.name_of_storage,
+            modules=module_tree.rows,
+            make_again=remade.make_again,
+            whence=arrivals.whence,
             exception_for=exception_for,
+            tests_for_nonfinite=tests_for_nonfinite,
+            allows=allowances.reason_for,
+            on_read=left_loops.begin(adapter, is_users).bad_read,
             steps=steps,
         )
     )
@@ -177,6 +188,7 @@ class Hooks:
         self._values(torch, adapter)
         self._shared_memory(torch, adapter)
         self._late_kernels(torch, adapter)
+        self._loaders()
 
     def remove(self) -> None:
         """Torch is as it was."""
@@ -262,10 +274,25 @@ class Hooks:
         table.update(dict.fromkeys(kinds, handing))
         self.undo.append(lambda: table.update(dict.fromkeys(kinds, reduce)))
 
+    def _loaders(self) -> None:
+        """Which samples a batch is made of, in the process that fetches them."""
+        from torch.utils.data._utils.fetch import _MapDatasetFetcher as Fetcher
+
+        from nanscope.outside.arrivals import arrivals
+
+        self._put(Fetcher, "fetch", _noted_before(Fetcher.fetch, arrivals.loaders.fetches))
+
     def _late_kernels(self, torch: ModuleType, adapter: ModuleType) -> None:
         Library, Namespace = torch.library.Library, torch._ops._OpNamespace
         adapter.take_library(Library.impl)
         self._put(Library, "impl", _Method(adapter.implement, Library.impl))
+        # A library that is loaded may put kernels in the place of wrapped ones.
+        import _imp
+        import ctypes
+
+        for owner, name in ((_imp, "create_dynamic"), (ctypes, "_dlopen")):
+            load = _core.Around(getattr(owner, name), after=adapter.library_loaded)
+            self._put(owner, name, load)
         # torch.ops.my.op, when it is asked for first: an extension was loaded before.
         self._put(
             Namespace, "__getattr__", _noted_before(Namespace.__getattr__, adapter.wrap_new_ops)

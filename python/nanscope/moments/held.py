@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 
+from nanscope.moments import left_loops
+from nanscope.moments.decisions import Looked, handed_to_what_raised
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
@@ -33,11 +36,10 @@ def _words(error: BaseException) -> str:
 
 class Raised:
     """What is kept of an uncaught exception: its words, where it was raised (code and offset,
-    innermost first), and the tensors in its last frames.
+    innermost first), the tensors in its last frames, and what the code that raised was given.
     """
 
-    def __init__(self, error: BaseException) -> None:
-        torch = sys.modules["torch"]
+    def __init__(self, error: BaseException, main_file: str | None = None) -> None:
         frames = []
         self.stack = []
         trace = error.__traceback__
@@ -46,13 +48,16 @@ class Raised:
             self.stack.insert(0, (trace.tb_frame.f_code, trace.tb_lasti))
             trace = trace.tb_next
         self.text = _words(error)
-        self.blunder = isinstance(error, _BLUNDERS) or not isinstance(error, Exception)
-        self.tensors = [
-            value
-            for frame in frames[-4:]
-            for value in list(frame.f_locals.values())
-            if issubclass(type(value), torch.Tensor)
-        ]
+        self.exits = isinstance(error, SystemExit)
+        self.blunder = isinstance(error, _BLUNDERS) or not isinstance(
+            error, (Exception, SystemExit)
+        )
+        about = Looked()
+        for frame in frames[-4:]:
+            for value in list(frame.f_locals.values()):
+                about.add(value)
+        self.tensors = about.tensors
+        self.handed = handed_to_what_raised(error.__traceback__, main_file)
 
 
 def tell_of_modules(adapter: ModuleType, model: object | None) -> None:
@@ -73,12 +78,46 @@ def tell_end(
     adapter: ModuleType, raised: Raised | None, status: int, tensors: list[tuple[str, object]]
 ) -> None:
     """The program, or a watched block, is over: what it raised, and what it holds."""
-    if raised is None:
-        adapter.program_ended(False, False, status, "", [], tensors, [])
-    else:
-        adapter.program_ended(
-            True, raised.blunder, status, raised.text, raised.tensors, tensors, raised.stack
-        )
+    left_early, may_have_left_early = left_loops.end()
+    handed = raised.handed if raised is not None else Looked()
+    adapter.program_ended(
+        exception=raised is not None and not raised.exits,
+        blunder=raised is not None and raised.blunder,
+        status=status,
+        text=raised.text if raised is not None else "",
+        locals=raised.tensors if raised is not None and not raised.exits else [],
+        held=tensors,
+        stack=raised.stack if raised is not None else [],
+        handed=handed.tensors,
+        memory=_as_tensors(handed.arrays),
+        numbers=handed.numbers,
+        left_early=left_early or told_to_stop(),
+        may_have_left_early=may_have_left_early,
+    )
+
+
+def told_to_stop() -> bool:
+    """A trainer's stop flag is set, as Lightning's EarlyStopping does."""
+    for name in ("lightning.pytorch", "pytorch_lightning"):
+        package = sys.modules.get(name)
+        trainer = getattr(package, "Trainer", None)
+        if trainer is None:
+            continue
+        for value in gc.get_objects():
+            if type(value) is trainer and getattr(value, "should_stop", False):
+                return True
+    return False
+
+
+def _as_tensors(arrays: list[object]) -> list[object]:
+    """Over the same memory, or over a copy where torch cannot have it."""
+    torch, tensors = sys.modules["torch"], []
+    for array in arrays:
+        try:
+            tensors.append(torch.from_numpy(array.copy()))
+        except (TypeError, ValueError):
+            pass  # a type that torch has not
+    return tensors
 
 
 def tensors_of_the_program(unnamed: bool = True) -> list[tuple[str, object]]:

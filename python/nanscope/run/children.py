@@ -13,6 +13,7 @@ import sys
 
 from nanscope import _core
 from nanscope.errors import ChildStop
+from nanscope.outside.arrivals import arrivals
 from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop
 from nanscope.run.imports import when_imported
 from nanscope.run.process import Watch
@@ -31,38 +32,6 @@ BEGIN = """try:
 except Exception:
     pass
 """
-OUT_OF_THE_WAY = 250  # a descriptor that programs do not count on
-
-
-class News:
-    """A file in memory to which children write a line when they have found an error."""
-
-    def __init__(self) -> None:
-        low = os.memfd_create("nanscope", os.MFD_CLOEXEC)
-        self.descriptor = _moved_up(low)
-        self.path = f"/proc/{os.getpid()}/fd/{self.descriptor}"
-
-    def read(self) -> list[tuple[int, str]]:
-        """Pid and capture of each child that found an error."""
-        try:
-            text = os.pread(self.descriptor, 1 << 20, 0).decode("utf-8", "surrogateescape")
-        except OSError:  # the program closed it
-            return []
-        lines = [line.partition(" ") for line in text.splitlines()]
-        return [(int(pid), path) for pid, _, path in lines if pid.isdigit()]
-
-
-def _moved_up(low: int) -> int:
-    try:
-        os.fstat(OUT_OF_THE_WAY)
-    except OSError:
-        try:
-            os.dup2(low, OUT_OF_THE_WAY, inheritable=False)
-        except OSError:
-            return low
-        os.close(low)
-        return OUT_OF_THE_WAY
-    return low
 
 
 class _Spawned:
@@ -113,12 +82,14 @@ class Children:
             self.watch.adapter.fork_begins()
 
     def _forked_in_parent(self) -> None:
+        arrivals.other_processes = True
         if self.watch.adapter is not None:
             self.watch.adapter.fork_ended()
 
     # ---------------------------------------------------------------- multiprocessing
     def _wrap_spawn(self, spawn: ModuleType) -> None:
         def with_the_watch(data: dict) -> dict:
+            arrivals.other_processes = True
             data["nanscope"] = _Spawned(self.watch.settings)
             return data
 
@@ -181,6 +152,7 @@ def _is_python(event: str, args: tuple) -> bool:
 def begin_spawned(values: dict) -> None:
     """In a child that multiprocessing spawned: watched like the process that began the run."""
     settings = Settings(**values)
+    arrivals.other_processes = True
     watch = Watch(settings)
     watch.begin()
     Children(watch).follow()

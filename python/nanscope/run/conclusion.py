@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nanscope.telling.allowances import allowances
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
@@ -23,7 +25,7 @@ class Conclusion:
     @classmethod
     def of_session(cls, adapter: ModuleType, ending: Ending, gaps: Gaps) -> Conclusion:
         """Ends the session of the adapter."""
-        return cls(*adapter.finish(ending.status, ending.kind, gaps))
+        return cls(*adapter.finish(ending.status, ending.kind, gaps, allowances.told()))
 
     def ends(self, kind: str) -> None:
         """The program has ended only now, in this way."""

@@ -9,7 +9,7 @@ import sys
 from nanscope import support
 
 NOT_WATCHED = (
-    "quantized tensors, other devices than the CPU, "
+    "quantized tensors, other devices than the CPU{}, "
     "regions compiled by torch.compile, and other Python processes that the program starts"
 )
 PROCESSES = (
@@ -25,16 +25,18 @@ def examine() -> tuple[int, str]:
     version = _version("torch")
     lines.append(f"torch    {version or 'not installed'}")
     if problem is None and version is None:
-        problem = f"torch is not installed here: pip install torch=={support.TORCH}.0"
+        problem = f"torch is not installed here: pip install torch=={support.TORCH[-1]}.0"
     if problem is None:
         problem = support.torch_problem(version)
     if problem is None:
         problem = _load()
     if problem is not None:
         return 1, "\n".join([*lines, f"not watched: {problem}"]) + "\n"
+    lines[-1] = f"torch    {_build()}"
+    lines.append(f"adapter  {_adapter()}")
     lines.append(f"watched: {_load_counts()}")
     lines.append(PROCESSES)
-    lines.append(f"not watched, and counted when it happens: {NOT_WATCHED}")
+    lines.append(f"not watched, and counted when it happens: {NOT_WATCHED.format(_devices())}")
     return 0, "\n".join(lines) + "\n"
 
 
@@ -59,6 +61,33 @@ def _load() -> str | None:
     except ImportError as error:
         return f"the adapter cannot be loaded: {error}"
     return None
+
+
+def _build() -> str:
+    """The torch that runs, and what it was built for."""
+    import torch
+
+    for name in ("cuda", "hip", "xpu"):
+        if version := getattr(torch.version, name, None):
+            return f"{torch.__version__}, a build for {name.upper()} {version}"
+    return f"{torch.__version__}, a build for the CPU"
+
+
+def _adapter() -> str:
+    """The adapter that was chosen, and those that are there for another torch."""
+    import torch
+
+    chosen = support.minor_of(torch.__version__)
+    others = [minor for minor in support.adapters() if minor != chosen]
+    return f"for torch {chosen}" + (f"; there too: {', '.join(others)}" if others else "")
+
+
+def _devices() -> str:
+    """Devices that this torch has kernels for: they are counted."""
+    from nanscope import _torch
+
+    found = [f"{name}: {kernels:,} kernels" for name, kernels in _torch.other_devices()]
+    return f" ({', '.join(found)})" if found else ""
 
 
 def _load_counts() -> str:

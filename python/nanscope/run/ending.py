@@ -29,6 +29,7 @@ class Ending:
                 program chose on its way out
     exception   what came out uncaught, SystemExit excepted
     started     False: it could not be opened, found or compiled, which has been said
+    exit        the SystemExit with which it ended, if its status is not 0
     """
 
     def __init__(
@@ -37,11 +38,13 @@ class Ending:
         status: int,
         exception: BaseException | None = None,
         started: bool = True,
+        exit: SystemExit | None = None,
     ) -> None:
         self.kind = kind
         self.status = status
         self.exception = exception
         self.started = started
+        self.exit = exit
 
     def __repr__(self) -> str:
         return f"Ending({self.kind!r}, {self.status}, {self.exception!r}, {self.started})"
@@ -94,7 +97,8 @@ def _ended(error: BaseException | None, begin: CodeType, stop_type: StopType) ->
             return Ending("stopped", _exit_status(error))
         # Raised by the first frame of runpy itself: it found no module to run.
         started = top is None or top.tb_next is not None or not _is_runpy(begin)
-        return Ending("normally", _exit_status(error), started=started)
+        status = _exit_status(error)
+        return Ending("normally", status, started=started, exit=error if status else None)
     return _print_exception(error)
 
 

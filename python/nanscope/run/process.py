@@ -9,10 +9,13 @@ from _thread import get_ident
 
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
+from nanscope.outside.arrivals import arrivals
 from nanscope.run.conclusion import Conclusion
 from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, terminal_columns, write_text
 from nanscope.run.imports import when_imported
+from nanscope.run.news import OF_CHILD, ChildrensErrors, is_left_to_the_run
 from nanscope.run.observer import Observer
+from nanscope.telling.allowances import allowances
 from nanscope.telling.stack import display_path
 
 TYPE_CHECKING = False
@@ -32,7 +35,6 @@ RAN_ON = (
     "or the error was in another thread."
 )
 IN_CHILD = "nanscope: an error in a child process, pid {}."
-OF_CHILD = "nanscope: a child process, pid {}, found an error: {}"
 
 
 class ExactRun(Observer):
@@ -58,6 +60,7 @@ class Watch:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        allowances.give(settings.allow)
         self.adapter: ModuleType | None = None
         self.problem: str | None = None
         self.torch_version = ""
@@ -79,6 +82,9 @@ class Watch:
     def begin(self) -> None:
         global begun
         begun = True
+        arrivals.begin(self.settings.main_file)
+        when_imported("numpy", arrivals.numpy_imported)
+        when_imported("pandas", arrivals.readers.of_pandas)
         when_imported("torch", self.torch_imported)
 
     def torch_imported(self, torch: ModuleType) -> None:
@@ -98,6 +104,7 @@ class Watch:
             observer = self.observer_of(adapter)
             observer.connect(torch)
             self.adapter, self.observer = adapter, observer
+            arrivals.readers.of_torch(torch)
             self.begin_session(os.getpid())
             _core.have_last_words(self.last_words)
             observer.begin()
@@ -120,6 +127,7 @@ class Watch:
             on_error=settings.on_error,
             strict=settings.strict,
             news=settings.news if settings.is_child else "",
+            handed=settings.handed,
             argv=settings.argv,
             python=sys.version.split()[0],
             torch=self.torch_version,
@@ -136,10 +144,12 @@ class Watch:
         if not self.observer.forked():
             return  # a snapshot: what it watches, if ever, is the run
         self.settings.is_child = True
+        arrivals.other_processes = True
         self.settings.json = self.settings.html = ""
         self.settings.force = False
         self.news = None
         self.unwatched.clear()
+        allowances.forget_counts()
         self.judging = 0
         self.judged = False
         self.status = None
@@ -187,7 +197,7 @@ class Watch:
         if self.adapter is None:
             return self._nothing_watched(ending)
         conclusion = self.conclude(ending, raised)
-        children = self._children()
+        children = self._children(at_the_end=True)
         found = conclusion.capture.error or bool(children)
         if found:
             from nanscope.run import proposal  # its imports are for a program that had an error
@@ -209,8 +219,10 @@ class Watch:
         from nanscope.moments import held
 
         ours = ending.kind == "stopped" and self.observer.error_found()
-        if ending.exception is not None and not ours:
-            raised = held.Raised(ending.exception)
+        error = ending.exception if ending.exception is not None else ending.exit
+        if error is not None and not ours:
+            raised = held.Raised(error, self.settings.main_file)
+        error = ending.exit = None  # the locals of a program that has exited are gone
         return self.observer.conclude(ending, raised, ours)
 
     def _status(self, found: bool, ending: Ending) -> int | None:
@@ -222,9 +234,13 @@ class Watch:
             return ERROR_FOUND if found else None
         return STOPPED_CHILD if found and ending.kind == "stopped" and not ending.status else None
 
-    def _children(self) -> list[tuple[int, str]]:
+    def _children(self, at_the_end: bool = False) -> list[tuple[int, str]]:
         """Those that found an error."""
-        return self.news.read() if self.news is not None else []
+        if self.news is None:
+            return []
+        if at_the_end:
+            self.news.close()
+        return self.news.read()
 
     def held(self) -> list[tuple[str, object]]:
         """Of tensors without a name only those count that are known to be bad."""
@@ -252,7 +268,7 @@ class Watch:
         stopped = self.adapter.stops() and settings.on_error == "stop"
         if stopped and ending.kind != "stopped" and not settings.is_child:
             lines.append(RAN_ON)
-        quiet = settings.quiet or (settings.is_child and not capture.error)
+        quiet = settings.quiet or (settings.is_child and self._leaves_telling(capture))
         if not quiet:
             if settings.is_child:
                 lines.append(IN_CHILD.format(os.getpid()))
@@ -261,9 +277,22 @@ class Watch:
             if conclusion.path:
                 lines.append(f"Capture: {display_path(conclusion.path)}")
             lines += self.observer.remarks()
-        lines += [OF_CHILD.format(pid, display_path(path)) for pid, path in children]
+        errors = ChildrensErrors(children, capture)
+        if not quiet:
+            lines += errors.texts(settings.verbose, settings.color, terminal_columns())
+        lines += errors.lines()
         if lines:
             say("\n".join(lines))  # at once: other processes write there too
+
+    def _leaves_telling(self, capture: _core.Capture) -> bool:
+        """A child has nothing to say, or is a worker of a data loader: what it made goes to the
+        run, where it does harm; the run tells both at once.
+        """
+        if not capture.error:
+            return True
+        data = sys.modules.get("torch.utils.data")
+        is_worker = data is not None and data.get_worker_info() is not None
+        return is_worker and is_left_to_the_run(self.settings.news)
 
     def _nothing_watched(self, ending: Ending) -> int | None:
         if self.settings.is_child:

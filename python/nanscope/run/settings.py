@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from nanscope import _core
+from nanscope.run import project
 from nanscope.telling.stack import START_DIRECTORY
 
 
@@ -16,7 +17,9 @@ class Settings:
     folder     where captures go; "" if the working directory is gone
     stem       how the names of captures begin: nanscope-train
     mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
+    allow      FILE or FILE:LINE, whose non-finite values are meant
     news       where a child announces to the run that it found an error; "" without children
+    handed     where processes of the run tell of bad values that they hand to each other
     """
 
     def __init__(self, **values: object) -> None:
@@ -30,6 +33,7 @@ class Settings:
         self.steps = 0
         self.layer = ""
         self.file = ""
+        self.allow: list[str] = []
         self.output = ""
         self.force = False
         self.json = ""
@@ -40,29 +44,42 @@ class Settings:
         self.folder = START_DIRECTORY or ""
         self.stem = "nanscope"
         self.news = ""
+        self.handed = ""
         self.is_child = False
         self.__dict__.update(values)
 
     @classmethod
     def of(cls, request) -> Settings:
-        """Of a RunRequest. Paths are made absolute: the program may go elsewhere."""
+        """Of a RunRequest, and of pyproject.toml where that says nothing.
+
+        Paths are made absolute: the program may go elsewhere.
+        """
         kind, target = request.kind, request.target
-        raises = request.raise_ or request.strict or request.pdb
+        table = project.defaults()
+        strict = request.strict or (table.get("strict", False) and not request.keep_going)
+        raises = request.raise_ or strict or request.pdb
+        raises = raises or (table.get("raise", False) and not request.keep_going)
+        keeps_going = request.keep_going or (table.get("keep-going", False) and not raises)
+        sentinel = request.sentinel
+        if not request.mode_given and not strict:
+            sentinel = table.get("mode") == "sentinel"
+        json = table.get("json") if request.json is None else request.json
         return cls(
             argv=[*{"module": ["-m"], "code": ["-c"]}.get(kind, []), target, *request.args],
             main_file=target if kind == "script" else None,
-            on_error="raise" if raises else "go_on" if request.keep_going else "stop",
-            mode="sentinel" if request.sentinel else "exact",
-            snapshot_every=request.snapshot_every_s,
-            strict=request.strict,
+            on_error="raise" if raises else "go_on" if keeps_going else "stop",
+            mode="sentinel" if sentinel else "exact",
+            snapshot_every=request.snapshot_every_s or float(table.get("snapshot-every", 0)),
+            strict=strict,
             pdb=request.pdb,
-            steps=request.steps or 0,
-            layer=request.layer,
-            file=_from_here(request.file),
+            steps=request.steps or table.get("steps", 0),
+            layer=request.layer or table.get("layer", ""),
+            file=_from_here(request.file or table.get("file", "")),
+            allow=[*request.allow, *table.get("allow", [])],
             output=_from_here(request.output or ""),
             force=request.force,
-            json=request.json if request.json in (None, "-") else _from_here(request.json),
-            html=_from_here(request.html or ""),
+            json=json if json in (None, "-") else _from_here(json),
+            html=_from_here(request.html or table.get("html", "")),
             quiet=request.quiet,
             verbose=request.verbose,
             color=request.color,

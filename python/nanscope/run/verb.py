@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
-from nanscope.run import program
-from nanscope.run.children import Children, News
+from nanscope.run import program, project
+from nanscope.run.children import Children
+from nanscope.run.ending import say
+from nanscope.run.news import News, in_memory
 from nanscope.run.process import Watch
 from nanscope.run.settings import Settings
 
@@ -13,12 +17,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nanscope.run.program import Ending
 
+BAD_USAGE = 2
+
 
 def carry_out(request) -> int:
     """Runs the program of the request; ends the process as it would have ended, or with 3."""
-    watch = Watch(Settings.of(request))
+    try:
+        settings = Settings.of(request)
+    except project.BadProject as wrong:
+        say(f"nanscope: {wrong}")
+        sys.exit(BAD_USAGE)
+    watch = Watch(settings)
     watch.news = News()
     watch.settings.news = watch.news.path
+    _, watch.settings.handed = in_memory()
     watch.begin()
     Children(watch).follow()
     ending = _execute(request)

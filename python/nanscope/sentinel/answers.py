@@ -8,6 +8,8 @@ import struct
 
 from nanscope import _core
 from nanscope.run.conclusion import Conclusion
+from nanscope.telling.intent import tests_for_nonfinite
+from nanscope.telling.stack import full_path, is_user_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +56,15 @@ class Answer:
     def reached(self, moment: int) -> bool:
         """A replay that ended before has nothing to say, unless it is an error."""
         return self.error is not None or self.moments >= moment
+
+    @property
+    def source_tests_for_it(self) -> bool:
+        """The program expects such values."""
+        origin, harm = self.error["origin"], self.error["harm"]
+        files = [frame["file"] for frame in origin["stack"]] + [origin["site"]["file"]]
+        if harm is not None and harm["site"] is not None:
+            files.append(harm["site"]["file"])
+        return tests_for_nonfinite([name for name in files if is_user_code(full_path(name))])
 
     @property
     def text(self) -> str:

@@ -25,7 +25,7 @@ def suspicion(
         return "a gradient, parameter, buffer or an optimizer's state is not finite"
     if read:
         return "the program read a value that is not finite"
-    if raised is not None and not raised.blunder:
+    if raised is not None and not raised.blunder and not raised.exits:
         return "the program raised an exception"
     if raised is not None and adapter.any_bad(raised.tensors):
         return "the program raised an exception beside a value that is not finite"

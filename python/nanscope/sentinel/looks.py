@@ -28,6 +28,7 @@ LEAST_SECONDS = 60.0
 RETRY_SECONDS = 5.0
 ENOUGH_STEPS = 32  # to go from a snapshot: as many as the history of a finding tells of
 MOST_FALSE_ALARMS = 2
+MOST_UNDONE = 20  # that are listed
 REPLAY_TIMES = 10.0  # as long as the run took, and so many seconds more: against a hang alone
 REPLAY_SECONDS = 300.0
 
@@ -47,6 +48,9 @@ class Host(Protocol):
     def watch_exactly(self, run: int = 0) -> None: ...
     def conclude_replay(self, kind: str, ended: bool = False) -> Conclusion: ...
     def exception_for_answer(self, answer: answers.Answer) -> BaseException | None: ...
+    def may_be_undone(self, answer: answers.Answer) -> bool: ...
+    def keep(self, answer: answers.Answer) -> None: ...
+    def forget(self, answer: answers.Answer) -> None: ...
 
 
 class Sentinel:
@@ -58,6 +62,8 @@ class Sentinel:
         self.snapshots = Snapshots(adapter)
         self.replay: Replay | None = None  # in a snapshot that was woken
         self.answer: answers.Answer | None = None  # an error
+        self.waits = False  # it may still be undone: Note [Undone harm] in undoing.h
+        self.undone: list[answers.Answer] = []
         self.exact_from: int | None = None  # the step from which on every op is watched
         self.false_alarms = 0
         self.connections = Connections()
@@ -141,7 +147,7 @@ class Sentinel:
     # ---------------------------------------------------------------- a look found something
     def alarm(self, what: str) -> BaseException | None:
         """The exception to raise here, or None to go on."""
-        if self.answer is not None:
+        if self.answer is not None and not self.is_undone():
             return None  # the first error is the answer, and the program was to go on
         moments, _, steps = self.adapter.sentinel_counts()
         answer = self._ask(moments, steps, lambda old: WAKES.format(what, steps, old.steps))
@@ -162,7 +168,26 @@ class Sentinel:
                 self.due_at_once()
             return None
         self._keep(answer)
+        if self.host.may_be_undone(answer):
+            self.waits = True
+            self.adapter.open_for_replay(answer.source_tests_for_it)
+            self.host.keep(answer)
+            self.due_at_once()  # for what may come once it is undone
+            return None
         return self.host.exception_for_answer(answer)
+
+    def is_undone(self) -> bool:
+        """What the error had spoilt was put back: it is no answer any more."""
+        if not self.waits or not self.adapter.replay_was_undone():
+            return False
+        self.waits = False
+        self.host.forget(self.answer)
+        self.undone.append(self.answer)
+        del self.undone[:-MOST_UNDONE]
+        self.answer = None
+        self.remarks.pop()
+        self.due_at_once()
+        return True
 
     @staticmethod
     def _is_of_this_run(answer: answers.Answer, step: int) -> bool:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from nanscope.sentinel.answers import Answer
 
 
+UNDONE = "all of it was put back, or thrown away, before it was used"
+
+
 class SentinelObserver(Observer):
     """A `Host`. In a woken snapshot it is the host of the replay."""
 
@@ -80,7 +83,10 @@ class SentinelObserver(Observer):
         answer = self._answer_at_end(ending, raised)
         self.adapter.take_over()
         self.sentinel.end()
-        return self.stretch.finish(ending) if answer is None else answer.conclusion
+        conclusion = self.stretch.finish(ending) if answer is None else answer.conclusion
+        for undone in self.sentinel.undone:
+            conclusion.capture.take_undone(undone.conclusion.capture, UNDONE)
+        return conclusion
 
     def _send(self, conclusion: Conclusion, raised: Raised | None) -> None:
         """A replay came to an end of its own. It is not to run the program's atexit."""
@@ -92,6 +98,9 @@ class SentinelObserver(Observer):
     def _answer_at_end(self, ending: Ending, raised: Raised | None) -> Answer | None:
         """What a replay found; None: nothing is wrong, or nobody knows."""
         sentinel = self.sentinel
+        if sentinel.waits:
+            self.adapter.settle_harm()
+            sentinel.is_undone()
         if sentinel.answer is not None:
             self.ran_on(sentinel.answer, ending)
             return sentinel.answer
@@ -105,6 +114,13 @@ class SentinelObserver(Observer):
         """Why the end is worth a replay."""
         held.tell_of_modules(self.adapter, self.stretch.model)
         return suspicion(self.adapter, ending, raised, self.stretch.held)
+
+    def may_be_undone(self, answer: Answer) -> bool:
+        """Whether the program runs on until it uses what is spoilt."""
+        return False
+
+    def forget(self, answer: Answer) -> None:
+        """The error was undone."""
 
     def keep(self, answer: Answer) -> None:
         """An error was found by a replay."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from nanscope import _core
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from nanscope.run.ending import Ending
     from nanscope.run.process import Watch
     from nanscope.sentinel.answers import Answer
+
+STATE = ("gradient", "loss", "parameter", "buffer", "optimizer_state")
 
 
 class RunSentinel(SentinelObserver):
@@ -66,7 +69,21 @@ class RunSentinel(SentinelObserver):
     def exception_for(self, number: int | None) -> BaseException | None:
         if number is not None:
             self.error_in_replay()
+        sentinel = self.sentinel
+        if number is not None and sentinel.waits:  # what is spoilt is used
+            sentinel.waits = False
+            return self.stopping.for_finding(lambda: sentinel.answer.error)
         return self.stopping(number)
+
+    def may_be_undone(self, answer: Answer) -> bool:
+        harm = answer.error["harm"]
+        acts_at_once = self.settings.on_error == "raise" or self.settings.is_child
+        return not acts_at_once and harm is not None and harm["kind"] in STATE
+
+    def forget(self, answer: Answer) -> None:
+        if answer.conclusion.path:
+            with contextlib.suppress(OSError):
+                os.unlink(answer.conclusion.path)
 
     def exception_for_answer(self, answer: Answer) -> BaseException | None:
         self.keep(answer)

@@ -49,6 +49,12 @@ def module_paths(spaces: Sequence[Namespace]) -> set[str]:
     return paths
 
 
+def named_roots(spaces: Sequence[Namespace]) -> Iterator[tuple[str, object]]:
+    """The models that variables hold, or that are seen from inside, by their names."""
+    yield from _roots(spaces)
+    yield from _seen_from_inside(spaces)
+
+
 def parameter_names(*namespaces: Namespace) -> dict[int, str]:
     """The names of parameters, buffers and bare trained tensors.
 

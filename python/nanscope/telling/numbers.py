@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Kinds = frozenset[str]
 
 _MOST_FRAMES = 12
+_MOST_LINES = 4096
 _NAMES = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 
@@ -31,7 +32,7 @@ def spells(is_user_code: Callable[[str], bool], nan: int, pos_inf: int, neg_inf:
     for _ in range(_MOST_FRAMES):
         if frame is None:
             return False
-        line = list(_on_the_line(frame))
+        line = _on_the_line(frame)
         if any(_is_constant(name, value, frame, kinds) for name, value in line):
             return True
         if is_user_code(frame.f_code.co_filename) and not _uses_a_parameter(line, frame.f_code):
@@ -40,10 +41,26 @@ def spells(is_user_code: Callable[[str], bool], nan: int, pos_inf: int, neg_inf:
     return False
 
 
-def _on_the_line(frame: FrameType) -> Iterator[tuple[str, object]]:
-    """The instructions of the line that load names and constants, and what they load."""
-    code: CodeType = frame.f_code
-    first, last = _lines_at(code, frame.f_lasti)
+_lines: dict[tuple[int, int], tuple[CodeType, list[tuple[str, object]]]] = {}
+
+
+def _on_the_line(frame: FrameType) -> list[tuple[str, object]]:
+    """The instructions of the line that load names and constants, and what they load.
+
+    Disassembled once: the code is kept, so that no other gets its address.
+    """
+    code = frame.f_code
+    key = (id(code), frame.f_lasti)
+    known = _lines.get(key)
+    if known is None:
+        if len(_lines) >= _MOST_LINES:
+            _lines.clear()
+        known = _lines[key] = (code, list(_disassembled(code, frame.f_lasti)))
+    return known[1]
+
+
+def _disassembled(code: CodeType, offset: int) -> Iterator[tuple[str, object]]:
+    first, last = _lines_at(code, offset)
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno if instruction.positions else None
         if line is None or not first <= line <= last:

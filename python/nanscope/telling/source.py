@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 MOST_LINES = 12
+MOST_AROUND = 4  # lines above and below: Site::kMostAround of records/site.h
 NO_TEXT = "The source of {} is not available: it was run from a string, or only in compiled form."
 CHANGED = "{} changed after it was imported: its text is not shown."
 KEPT = "{} has changed since: this is the text that ran."
@@ -64,6 +65,8 @@ class Site:
     code: str
     function: str
     source: list[str]
+    before: list[str]
+    after: list[str]
     remark: str
     expression: str
 
@@ -154,6 +157,8 @@ def locate(code: CodeType, lasti: int, texts: SourceKeeper | None = None) -> Sit
         code="",
         function=code.co_qualname.replace(".<locals>", ""),
         source=[],
+        before=[],
+        after=[],
         remark=remark,
         expression="",
     )
@@ -175,7 +180,17 @@ def _show(site: Site, lines: list[str], span: Span, remark: str) -> None:
     site.line, site.col, site.end_line, site.end_col = span
     site.code = site.expression = span.cut(lines)
     site.source = lines[site.line - 1 : site.end_line][:MOST_LINES]
+    site.before = _outside_blanks(lines[max(site.line - 1 - MOST_AROUND, 0) : site.line - 1])
+    site.after = _outside_blanks(lines[site.end_line : site.end_line + MOST_AROUND][::-1])[::-1]
+    if site.end_line - site.line >= MOST_LINES:
+        site.after = []  # its own last lines are not shown
     site.remark = remark
+
+
+def _outside_blanks(lines: list[str]) -> list[str]:
+    """Without the empty lines at the beginning."""
+    first = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+    return lines[first:]
 
 
 def _positions(code: CodeType, lasti: int) -> tuple[int, int, int | None, int | None]:

@@ -14,7 +14,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import CodeType
 
     Frame = tuple[CodeType, int]  # the code, and the offset in bytes of its last instruction
@@ -126,8 +126,16 @@ def visible(frames: Sequence[Frame]) -> list[int]:
     return shown
 
 
+# Each gives the name of code that is in no file of its own (a notebook's cell), or None.
+name_givers: list[Callable[[str], str | None]] = []
+
+
 def display_path(path: str) -> str:
     """As the user would type it: relative to where the program was started, if it is below."""
+    for name_of in name_givers:
+        name = name_of(path)
+        if name is not None:
+            return name
     if path.startswith("<") or START_DIRECTORY is None:
         return path
     full = os.path.normpath(os.path.join(START_DIRECTORY, path))

@@ -8,9 +8,10 @@ import sys
 from nanscope.telling import source
 from nanscope.telling.stack import display_path, is_user_code, split_stack, visible
 
-FIELDS = ("file", "line", "end_line", "col", "end_col", "code", "function", "source", "remark")
+FIELDS = ("file", "line", "end_line", "col", "end_col", "code", "function", "remark")
+LISTS = ("source", "before", "after")
 MOST_FRAMES = 32
-NOWHERE = dict.fromkeys(FIELDS[:1] + FIELDS[5:7] + FIELDS[8:], "") | dict.fromkeys(FIELDS[1:5], 0)
+NOWHERE = dict.fromkeys(FIELDS, "") | dict.fromkeys(FIELDS[1:5], 0)
 
 NOTHING = dict.fromkeys(("library_site", "module", "rank", "worker"))
 
@@ -34,7 +35,7 @@ class Storyteller:
             if self._is_the_programs(error):
                 raise
             remark = f"the source could not be read: {error!r}"
-            site = NOWHERE | {"source": [], "remark": remark}
+            site = self.fields_of(None) | {"remark": remark}
             return NOTHING | {"site": site, "stack": [], "names": [None] * len(arguments)}
 
     def _is_the_programs(self, error: Exception) -> bool:
@@ -74,8 +75,8 @@ class Storyteller:
     @staticmethod
     def fields_of(site) -> dict:
         if site is None:
-            return NOWHERE | {"source": []}
-        return {name: getattr(site, name) for name in FIELDS}
+            return NOWHERE | {name: [] for name in LISTS}
+        return {name: getattr(site, name) for name in FIELDS + LISTS}
 
     def _frame(self, code, offset) -> tuple[str, int, str, bool]:
         line = next(

@@ -17,6 +17,11 @@ class Candidate:
     fires      insertions that count how often a guard was needed
     widens     the result may have a wider type: a cast was taken away
     is_value   False: the original has no value worth comparing (memory never written)
+    alters     what it changes of healthy values, and is verified for: "n is divided by, not n - 1"
+    count      text of an operand that must be seen to count, in the run: whole numbers only
+    equal      the same in exact arithmetic: what it gives where the original failed is right, if
+               it is much larger than healthy values, too
+    hides      it puts a number in the place of what is not finite: it can never be verified
     scales_loss  it is a factor of the loss that is patched: how the loss grows means nothing
     """
 
@@ -28,6 +33,10 @@ class Candidate:
     widens: bool = False
     is_value: bool = True
     scales_loss: bool = False
+    alters: str = ""
+    equal: bool = False
+    hides: bool = False
+    count: str = ""
     compare: Comparison | None = None
     comments: list[Edit] = field(default_factory=list)
     fires: list[Edit] = field(default_factory=list)

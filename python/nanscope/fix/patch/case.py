@@ -104,6 +104,16 @@ class Case:
                     return tensor
         return None
 
+    def number(self, argument: str) -> float | None:
+        """A number of Python that was given to the failing op."""
+        for scalar in self.finding.scalars:
+            if scalar.name == argument:
+                try:
+                    return float(scalar.value)
+                except ValueError:
+                    return None
+        return None
+
     @property
     def dtype(self) -> str:
         tensors = [*self.finding.outputs, *self.finding.inputs]
@@ -114,9 +124,12 @@ class Case:
         """An eps for values like these: of the type, and not above their own scale."""
         base = SMALL[self.dtype]
         mean = abs(tensor.mean or 0.0) if tensor else 0.0
-        if self.dtype == "float16" or not 0 < mean < ORDINARY:
-            return base
-        return max(10.0 ** round(math.log10(base * mean)), base * 1e-4)
+        sizes = [abs(x) for x in tensor.healthy if isinstance(x, int | float)] if tensor else []
+        least = min((x for x in sizes if x > 0), default=math.inf)
+        if self.dtype != "float16" and 0 < mean < ORDINARY:
+            base = max(10.0 ** round(math.log10(base * mean)), base * 1e-4)
+        # Never so large that a healthy value would be moved.
+        return base if base <= least else 10.0 ** math.floor(math.log10(least))
 
 
 def written(value: float) -> str:

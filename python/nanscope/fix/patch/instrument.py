@@ -26,7 +26,7 @@ def patched(case_files: dict[str, SourceFile], candidate: Candidate) -> dict[str
 def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
     """The files with the patch and the calls that measure it."""
     comparison = candidate.compare or _comparison(case, candidate)
-    probe_call = _compare_call(case, comparison) if comparison else None
+    probe_call = _compare_call(case, comparison, candidate.count) if comparison else None
     if probe_call is not None:
         files = _with_calls(case, candidate, comparison, probe_call)
         if all(_is_python(source) for source in files.values()):
@@ -61,8 +61,14 @@ def _is_inside(edit: Edit, comparison: Comparison) -> bool:
     )
 
 
-def _comparison(case: Case, candidate: Candidate) -> Comparison | None:
-    """Compares the failing expression itself, if all edits are inside it."""
+def _comparison_of_text(case: Case, candidate: Candidate) -> Comparison | None:
+    return _comparison(case, candidate, made_of=False)
+
+
+def _comparison(case: Case, candidate: Candidate, made_of: bool = True) -> Comparison | None:
+    """Compares the failing expression itself, if all edits are inside it; with `made_of`, from
+    what its operands are made of.
+    """
     source, node = case.source, case.node
     if node is None or candidate.fires or not candidate.is_value:
         return None
@@ -71,10 +77,37 @@ def _comparison(case: Case, candidate: Candidate) -> Comparison | None:
         return None
     before = source.text[begin:end]
     moved = [Edit(e.path, e.begin - begin, e.end - begin, e.text) for e in candidate.edits]
-    return Comparison(source.path, begin, end, before, apply(before, moved))
+    behind = _behind_names(source, node) if made_of else []
+    try:  # from what its operands were made of, float64 knows more
+        pair = apply(before, behind), apply(before, [*behind, *moved])
+    except ValueError:
+        pair = before, apply(before, moved)
+    return Comparison(source.path, begin, end, *pair)
 
 
-def _compare_call(case: Case, comparison: Comparison) -> str | None:
+def _behind_names(source: SourceFile, node: cst.CSTNode) -> list[Edit]:
+    """Puts what plain names in an expression were given in their places."""
+    from nanscope.fix.rewrites.scope import inlined_names
+
+    return inlined_names(source, node) if isinstance(node, cst.BaseExpression) else []
+
+
+def as_functions(case: Case, candidate: Candidate) -> tuple[str, list[str], str, str] | None:
+    """The failing expression and its patched form as functions of what they have in common: the
+    names of their arguments, what is given for each, and the two results.
+    """
+    comparison = candidate.compare or _comparison_of_text(case, candidate)
+    if comparison is None:
+        return None
+    original, patch = _parse(comparison.original), _parse(comparison.patched)
+    if not isinstance(original, ast.expr) or not isinstance(patch, ast.expr):
+        return None
+    modules = set(imported(case.files[comparison.path]))
+    names, common, codes = _in_common(original, patch, modules)
+    return names, common, *codes
+
+
+def _compare_call(case: Case, comparison: Comparison, count: str = "") -> str | None:
     source = case.files[comparison.path]
     text = source.text[comparison.begin : comparison.end]
     original, patch = _parse(comparison.original), _parse(comparison.patched)
@@ -87,7 +120,8 @@ def _compare_call(case: Case, comparison: Comparison) -> str | None:
         pair = _beside(original), _beside(patch)
         if None in pair:
             return None
-        names, common, (first, second) = _in_common(*pair, modules)
+        names, arguments, (first, second) = _in_common(*pair, modules)
+        common = "".join(f", {_watched_count(one, count)}" for one in arguments)
         value = ast.unparse(patch.value)
         target = ast.unparse(original.target)
         operator = text[len(target) :].lstrip()[:3].rstrip(" (")
@@ -95,9 +129,17 @@ def _compare_call(case: Case, comparison: Comparison) -> str | None:
         return f"{target} {operator} __nanscope__.compare({COMPARED}, {given}{lines})"
     if isinstance(original, ast.stmt) or isinstance(patch, ast.stmt):
         return None
-    names, common, (first, second) = _in_common(original, patch, modules)
+    names, arguments, (first, second) = _in_common(original, patch, modules)
+    common = "".join(f", {_watched_count(one, count)}" for one in arguments)
     given = f"lambda {names}: {first}, lambda {names}: {second}, lambda {names}: {second}{common}"
     return f"__nanscope__.compare({COMPARED}, {given}{lines})"
+
+
+def _watched_count(argument: str, count: str) -> str:
+    """Lets the probe see whether an operand takes whole numbers only."""
+    parsed = _parse(count) if count else None
+    is_it = isinstance(parsed, ast.expr) and ast.unparse(parsed) == argument
+    return f"__nanscope__.counted({COMPARED}, {argument})" if is_it else argument
 
 
 def _parse(text: str) -> ast.expr | ast.AugAssign | None:
@@ -120,7 +162,9 @@ def _beside(statement: ast.stmt) -> ast.expr | None:
     return ast.BinOp(target, statement.op, statement.value)
 
 
-def _in_common(first: ast.expr, second: ast.expr, modules: set[str]) -> tuple[str, str, tuple]:
+def _in_common(
+    first: ast.expr, second: ast.expr, modules: set[str]
+) -> tuple[str, list[str], tuple]:
     """Makes what both compute alike an argument: evaluated once, where the program does."""
     there = {ast.dump(node) for node in ast.walk(second) if isinstance(node, ast.expr)}
     common: dict[str, ast.expr] = {}
@@ -130,13 +174,14 @@ def _in_common(first: ast.expr, second: ast.expr, modules: set[str]) -> tuple[st
         _collect(first, there, modules, common)
     names = {dump: f"_common{i}" for i, dump in enumerate(common)}
     codes = tuple(ast.unparse(_Replace(names).visit(copy.deepcopy(e))) for e in (first, second))
-    arguments = "".join(f", {ast.unparse(node)}" for node in common.values())
-    return ", ".join(names.values()), arguments, codes
+    return ", ".join(names.values()), [ast.unparse(node) for node in common.values()], codes
 
 
 def _collect(node: ast.AST, there: set[str], modules: set[str], common: dict) -> None:
-    if _is_name_of_module(node, modules) or isinstance(node, ast.Constant):
-        return
+    if _is_name_of_module(node, modules) or not any(
+        isinstance(inner, ast.Name) for inner in ast.walk(node)
+    ):
+        return  # what is written as a number is none that the program could be given
     if isinstance(node, ast.expr) and not isinstance(node, ast.Starred):
         if ast.dump(node) in there and not isinstance(node, ast.Lambda | ast.Slice):
             common[ast.dump(node)] = node

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import libcst as cst
 
+from nanscope.fix.patch import trial
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.comments import with_comments
@@ -40,23 +43,31 @@ from nanscope.fix.rewrites import (
     training,
     trigonometry,
     upcast,
+    variance,
     workaround,
+    zero_setting,
 )
 
 # What computes the same without the overflow is right whatever made the values large.
-SAME_VALUES = (precise.of_overflow, fused.around, exponential.normalised)
+SAME_VALUES = (
+    precise.of_overflow, fused.around, exponential.normalised, exponential.tangent,
+)  # fmt: skip
 # Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
 # that does not fit proposes nothing.
 RULES = {
-    "division_by_zero": (precise, division, reductions, initialisation),
+    "division_by_zero": (
+        division.angle, precise, division, zero_setting, reductions, initialisation,
+    ),
     "log_of_zero": (logarithm,),
     "log_of_negative": (logarithm,),
-    "sqrt_of_negative": (roots, division, optimizer),
-    "sqrt_gradient_at_zero": (precise, roots, norms),
-    "norm_gradient_at_zero": (norms, roots),
-    "pow_domain": (division, roots),
+    "cancellation": (variance, precise, fused, roots, division, reductions, optimizer),
+    "sqrt_of_negative": (variance, roots, division, optimizer),
+    "sqrt_gradient_at_zero": (precise, discarded.of_where, roots, norms),
+    "norm_gradient_at_zero": (discarded.of_where, norms, roots),
+    "pow_domain": (discarded.of_where, division, roots),
     "where_gradient_leak": (
-        discarded, division, logarithm, roots, exponential.normalised, exponential, trigonometry,
+        half.of_leak, discarded, division, logarithm, roots, exponential.normalised, exponential,
+        trigonometry,
     ),
     "exp_overflow": (*SAME_VALUES, exponential, training),
     "float_overflow": (
@@ -75,7 +86,7 @@ RULES = {
     "learning_rate_divergence": (*SAME_VALUES, training),
     "exploding_gradients": (*SAME_VALUES, training),
     "bad_initialisation": (initialisation, division, training),
-    "optimizer_division_by_zero": (optimizer, division),
+    "optimizer_division_by_zero": (optimizer, division, roots),
     "uninitialised_memory": (memory,),
     "inverse_trig_domain": (trigonometry,),
     "nan_constant": (constants, data),
@@ -98,22 +109,42 @@ def candidates(case: Case) -> list[Candidate]:
     return sorted(_sound_ones(case), key=lambda c: c.workaround)
 
 
+def in_package(case: Case) -> tuple[Case, list[Candidate]] | None:
+    """Where the op stands inside a package: changes of the package itself."""
+    site = case.origin.library_site
+    if site is None or not site.code or not is_package(case, site.file):
+        return None
+    origin = replace(case.origin, site=site, library_site=None)
+    inner = Case(replace(case.finding, origin=origin), dict(case.files), case.folder, None)
+    inner.given = case.given
+    found = [c for c in candidates(inner) if not c.workaround and not c.changes_training]
+    return (inner, found) if found else None
+
+
+def is_package(case: Case, file: str) -> bool:
+    """Not torch itself, which nobody patches."""
+    parts = os.path.realpath(os.path.join(case.folder, file)).split(os.sep)
+    return "torch" not in parts[:-1] and file.endswith(".py")
+
+
 def first(case: Case) -> Candidate | None:
     """The best, if it does not hide the fault."""
     return next((c for c in _sound_ones(case) if not c.workaround), None)
 
 
 def _sound_ones(case: Case) -> Iterator[Candidate]:
-    if case.is_other_text:
-        return
+    if case.is_other_text or case.finding.origin.op.startswith("numpy::"):
+        return  # the rewrites are of torch
     seen: set[tuple] = set()
     for rule in _rules(case):
         propose = getattr(rule, "propose", rule)
         for candidate in propose(case):
             candidate = with_comments(case.files, with_torch(case.files, candidate))
             key = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
-            if key not in seen and is_sound(case, candidate):
-                seen.add(key)
+            if key in seen or not is_sound(case, candidate):
+                continue
+            seen.add(key)
+            if not trial.problem(case, candidate):
                 yield candidate
 
 
@@ -143,6 +174,10 @@ def advice(case: Case) -> str:
         return f"{site.file}:{site.line} is not the text that ran: run the program again."
     if case.cause in ADVICE:
         return ADVICE[case.cause]
+    if case.cause == "log_of_zero" and logarithm.underflows(case):
+        return (
+            "Healthy values come down to the end of the type: compute in log space (`logsumexp`)."
+        )
     if case.origin.library_site is not None and isinstance(case.node, cst.Call | None):
         return library.advice(case)
     return f"`nanscope explain {case.cause}` tells what usually helps."

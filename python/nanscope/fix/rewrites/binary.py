@@ -143,5 +143,6 @@ def _candidate(case: Case, whole, logits, target, how: str, sign: str = "") -> C
         "binary_cross_entropy_with_logits",
         WHY,
         [*more, *made_unused(source, whole, code), source.edit(whole, code)],
+        equal=True,
         compare=comparison,
     )

@@ -147,6 +147,7 @@ def _fill(place: Entrance) -> Candidate:
         f"`{place.name}` is not finite where it comes in: what is missing is taken as 0.",
         [_above(place, f"{place.name} = torch.nan_to_num({place.name})")],
         workaround=True,
+        hides=True,
         fires=[_fires(place)],
     )
 

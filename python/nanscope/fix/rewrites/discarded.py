@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.operation import Operation, primary, read
+from nanscope.fix.patch.source_file import Edit, SourceFile, apply
 from nanscope.fix.rewrites import division
 from nanscope.fix.rewrites.scope import may_run_twice, names_in, nodes_in, scope_of, statement_of
 
@@ -32,6 +33,12 @@ WHY = (
 )
 
 
+def of_where(case: Case) -> Iterator[Candidate]:
+    """Only where a torch.where stands around it, or is given it by name: with its condition."""
+    if case.backward and case.operation is not None and _of_where(case, case.operation):
+        yield from list(propose(case))[:1]
+
+
 def propose(case: Case) -> Iterator[Candidate]:
     operation = case.operation
     if operation is None or not operation.operands:
@@ -46,9 +53,30 @@ def propose(case: Case) -> Iterator[Candidate]:
     conditions = [_of_where(case, operation)]
     if may_run_twice(case.source, operand):
         conditions.append(condition.format(x=primary(case.source, operand)))
+    around = _where_around(case, operation)
     for text in dict.fromkeys(c for c in conditions if c):
         code = f"torch.where({text}, {case.source.bare(operand)}, {harmless})"
-        yield Candidate("double_where", WHY, [case.source.edit(operand, code)])
+        edit = case.source.edit(operand, code)
+        compare = _of_whole(case.source, around, edit) if around is not None else None
+        yield Candidate("double_where", WHY, [edit], compare=compare)
+
+
+def _where_around(case: Case, operation: Operation) -> cst.CSTNode | None:
+    """The torch.where that the expression stands in: what it throws away need not be kept."""
+    for parent in case.source.parents(operation.node):
+        where = read(case.source, parent) if isinstance(parent, cst.Call) else None
+        if where is not None and where.name == "where" and len(where.operands) == 3:
+            return parent
+        if isinstance(parent, cst.BaseSmallStatement):
+            break
+    return None
+
+
+def _of_whole(source: SourceFile, node: cst.CSTNode, edit: Edit) -> Comparison:
+    begin, end = source.span(node)
+    before = source.text[begin:end]
+    moved = Edit(edit.path, edit.begin - begin, edit.end - begin, edit.text)
+    return Comparison(source.path, begin, end, before, apply(before, [moved]))
 
 
 def _of_where(case: Case, operation: Operation) -> str | None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.instrument import FIRED
-from nanscope.fix.patch.operation import argument, imported, is_called, primary, pure
+from nanscope.fix.patch.operation import argument, imported, is_called, primary, pure, read
 from nanscope.fix.rewrites.scope import (
     below,
     last_binding,
     may_run_twice,
     names_in,
     nodes_in,
+    paired_value,
     scope_of,
     stands_alone,
+    unused_lines,
 )
 
 LIMITS = {
@@ -37,12 +39,22 @@ def propose(case: Case) -> Iterator[Candidate]:
     operand = operation.operands[0]
     yield from _shared(case, operand)
     shown = case.source.shown(operand)
-    for limit in LIMITS[case.dtype]:
+    for limit in _limits(case):
         yield Candidate(
             "clamp_before_exp",
             f"{shown} can be too large for exp; it is kept at {limit} or less.",
             operation.wrap(operand, f"clamp(max={limit})"),
         )
+
+
+def _limits(case: Case) -> Iterable[str]:
+    """The lowest with room above all healthy values first: what is mended stays near them."""
+    facts = case.input("self", "saved self")
+    sizes = [abs(x) for x in facts.healthy if isinstance(x, int | float)] if facts else []
+    if not sizes:
+        return LIMITS[case.dtype]
+    roomy = [x for x in reversed(LIMITS[case.dtype]) if float(x) >= 2 * max(sizes)]
+    return dict.fromkeys([*roomy, *LIMITS[case.dtype]])
 
 
 def _shared(case: Case, operand: cst.BaseExpression) -> Iterator[Candidate]:
@@ -57,7 +69,7 @@ def _shared(case: Case, operand: cst.BaseExpression) -> Iterator[Candidate]:
         made = last_binding(source, name, case.node)
         if len(into) < 2 or made is None or not stands_alone(source, made):
             continue
-        for limit in LIMITS[case.dtype]:
+        for limit in _limits(case):
             fired = f"bool(({name} > {limit}).any()) and __nanscope__.fired({FIRED})"
             yield Candidate(
                 "clamp_before_exp",
@@ -99,6 +111,47 @@ def normalised(case: Case) -> Iterator[Candidate]:
     comparison = Comparison(source.path, *source.whole_span(divided), original, patched)
     why = "only quotients of these are used: less the largest, they are the same and finite."
     yield Candidate("subtract_max", why, [edit], compare=comparison)
+
+
+def tangent(case: Case) -> Iterator[Candidate]:
+    """`(exp(x) - exp(-x)) / (exp(x) + exp(-x))`: a tanh by hand."""
+    source = case.source
+    if case.operation is None or case.operation.name != "exp":
+        return
+    for node in nodes_in(source, scope_of(source, case.node)):
+        quotient = read(source, node) if isinstance(node, cst.BinaryOperation) else None
+        if quotient is None or quotient.name != "div":
+            continue
+        factor, above = None, read(source, quotient.operands[0])
+        if above is not None and above.name == "mul":  # `g * (a - b) / (a + b)`
+            factor, above = above.operands[0], read(source, above.operands[1])
+        below = read(source, quotient.operands[1])
+        if above is None or below is None or (above.name, below.name) != ("sub", "add"):
+            continue
+        pair, other = [[source.bare(o) for o in each.operands] for each in (above, below)]
+        exponents = [_exponent(source, o) for o in above.operands]
+        if sorted(pair) != sorted(other) or None in exponents:
+            continue
+        x, minus = exponents
+        negated = read(source, minus)
+        if negated is None or negated.name != "neg":
+            continue
+        if source.bare(negated.operands[0]) != source.bare(x):
+            continue
+        code = f"torch.tanh({argument(source, x)})"
+        code = code if factor is None else f"{source.code(factor)} * {code}"
+        before = f"torch.exp({source.bare(x)})", f"torch.exp(-({source.bare(x)}))"
+        by_hand = f"({before[0]} - {before[1]}) / ({before[0]} + {before[1]})"
+        by_hand = by_hand if factor is None else f"{source.code(factor)} * ({by_hand})"
+        comparison = Comparison(source.path, *source.whole_span(node), by_hand, code)
+        why = "a tanh by hand overflows; torch's does not."
+        edits = [*unused_lines(source, node, pair), source.edit(node, code)]
+        yield Candidate("tanh", why, edits, compare=comparison)
+
+
+def _exponent(source, node: cst.BaseExpression) -> cst.BaseExpression | None:
+    exponential = pure(source, paired_value(source, node), "exp")
+    return exponential.operands[0] if exponential is not None else None
 
 
 def _quotient(case: Case) -> tuple[cst.BinaryOperation, str] | None:

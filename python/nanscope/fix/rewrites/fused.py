@@ -20,6 +20,7 @@ from nanscope.fix.rewrites.scope import (
     inlined,
     is_repeatable,
     made_unused,
+    may_run_twice,
     nodes_in,
     scope_of,
     stands_alone,
@@ -27,9 +28,44 @@ from nanscope.fix.rewrites.scope import (
     value_of,
     words,
 )
+from nanscope.fix.rewrites.variance import base_of_square
 
 OF_SUM = {"input", "dim", "axis", "keepdim"}
 NAMES = ("logits", "scores", "before_softmax")
+
+
+def of_tanh(case: Case) -> Iterator[Candidate]:
+    """`log(1 - tanh(u) ** 2)`, `log1p(-a.pow(2))`: from what the tanh was taken of."""
+    source, log = case.source, pure(case.source, case.node, "log", "log1p")
+    if log is None or len(log.operands) != 1:
+        return
+    inner = read(source, value_of(source, log.operands[0]))
+    if inner is None:
+        return
+    less = inner.operands[-1] if inner.operands else None
+    is_difference = inner.name == "sub" and len(inner.operands) == 2 and is_one(inner.operands[0])
+    if not (is_difference if log.name == "log" else inner.name == "neg"):
+        return
+    root = base_of_square(source, less)
+    tanh = pure(source, value_of(source, root), "tanh") if root is not None else None
+    if tanh is None or len(tanh.operands) != 1:
+        return
+    u = tanh.operands[0]
+    if not may_run_twice(source, u):
+        return
+    prefix, imports = functional(source)
+    minus_two = f"-2 * {primary(source, u)}"
+    code = f"2 * (0.6931471805599453 - {source.code(u)} - {prefix}.softplus({minus_two}))"
+    node = case.node
+    placed = alone(source, node, code)
+    why = (
+        "tanh rounds to 1, and the logarithm of what is left is lost: log(1 - tanh(u)^2) is "
+        "2 * (log(2) - u - softplus(-2 u))."
+    )
+    comparison = Comparison(
+        source.path, *source.whole_span(node), inlined(source, node, code), placed
+    )
+    yield Candidate("log_of_tanh", why, [*imports, source.edit(node, placed)], compare=comparison)
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -90,12 +126,14 @@ def _logs(
             (begin, end), (a, b) = source.span(node), source.whole_span(picked)
             logs.code, logs.is_difference = source.text[begin:a] + code + source.text[b:end], False
         return logs
-    inner = pure(source, node, "softmax", "sigmoid", "sub", "sum", "div")
+    inner = pure(source, node, "softmax", "sigmoid", "sub", "sum", "div", "exp")
     if inner is None:
         return None
     match inner.name:
         case "softmax" | "sigmoid":
             return _of_function(inner, argument(source, inner.operands[0]))
+        case "exp":
+            return _of_exponential(inner)
         case "sub":
             return _of_complement(inner, near)
         case "sum":
@@ -124,6 +162,16 @@ def _of_softmax(operation: Operation, given: str) -> _Logs | None:
     options += f", dtype={operation.source.code(dtype)}" if dtype is not None else ""
     why = "log(softmax) underflows; log_softmax computes both in one."
     return _Logs("log_softmax", why, f"torch.log_softmax({given}, {options})")
+
+
+def _of_exponential(exponential: Operation) -> _Logs | None:
+    """`log(exp(x))`"""
+    if len(exponential.operands) != 1:
+        return None
+    source, what = exponential.source, exponential.operands[0]
+    why = "exp underflows before its logarithm is taken, which is the exponent itself."
+    code = primary(source, what)
+    return _Logs("log_space", why, code, replaced=[exponential.node])
 
 
 def _of_complement(difference: Operation, near: cst.CSTNode) -> _Logs | None:
@@ -176,7 +224,7 @@ def _in_one(source: SourceFile, node: cst.BaseExpression, logs: _Logs) -> Candid
     before = inlined(source, node, code)
     comparison = Comparison(source.path, *source.whole_span(node), before, code)
     edits = [*logs.imports, *made_unused(source, node, code), source.edit(node, code)]
-    return Candidate(logs.name, logs.why, edits, compare=comparison)
+    return Candidate(logs.name, logs.why, edits, equal=True, compare=comparison)
 
 
 def _named(case: Case, operation: Operation) -> Iterator[Candidate]:
@@ -202,7 +250,7 @@ def _named(case: Case, operation: Operation) -> Iterator[Candidate]:
     edits = [*logs.imports, above, source.edit(what, logits), source.edit(case.node, code)]
     before = source.text[slice(*source.span(case.node))]
     comparison = Comparison(source.path, *source.span(case.node), before, code)
-    yield Candidate(logs.name, logs.why, edits, compare=comparison)
+    yield Candidate(logs.name, logs.why, edits, equal=True, compare=comparison)
 
 
 def _picked_from(source: SourceFile, node: cst.BaseExpression) -> cst.Name | None:

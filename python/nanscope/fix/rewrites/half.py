@@ -100,6 +100,12 @@ def guard(case: Case) -> Iterator[Candidate]:
             yield Candidate("upcast", why, [source.edit(operation.node, code)])
 
 
+def of_leak(case: Case) -> Iterator[Candidate]:
+    """Of a slope that came back because a guard was rounded away."""
+    if case.dtype in NARROW:
+        yield from guard(case)
+
+
 def _guards(case: Case) -> list[tuple[cst.BaseExpression, float]]:
     """Small literals inside the failing expression."""
     begin, end = case.source.span(case.node)

@@ -16,6 +16,8 @@ DRAWN = {"normal": "kaiming_normal_", "trunc_normal": "kaiming_normal_",
          "uniform": "kaiming_uniform_"}  # fmt: skip
 SPREADS = {"normal": (2, "std"), "trunc_normal": (2, "std")}
 
+SMALL_SPREAD = 0.05
+
 
 def propose(case: Case) -> Iterator[Candidate]:
     yield from _without_direction(case)
@@ -114,6 +116,10 @@ def _names_of_parameters(source: SourceFile) -> set[str]:
 def _can_be_scaled(made: Operation) -> bool:
     """A function with a home, and with a generator only by name."""
     places = 5 if made.name == "trunc_normal" else 3
+    if made.name in SPREADS:
+        spread = made.argument(*SPREADS[made.name])
+        if isinstance(spread, cst.Float) and spread.evaluated_value <= SMALL_SPREAD:
+            return False  # not these are too large
     is_function = made.form == "function" and isinstance(made.node.func, cst.Attribute)
     return is_function and len(made.operands) <= places
 

@@ -10,9 +10,11 @@ from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import primary, read
 from nanscope.fix.rewrites import binary, fused, precise
+from nanscope.fix.rewrites.counts import is_count
 from nanscope.fix.rewrites.scope import may_run_twice
 
 SLOPE_ENDS = {"float64": "5.57e-309", "float32": "2.94e-39"}  # from here on 1 / x is finite
+UNDERFLOWN = {"float64": 1e-200, "float32": 1e-25}
 LOGARITHMS = {"log", "log2", "log10", "log1p", "xlogy"}
 
 
@@ -21,11 +23,21 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation is None or operation.name not in LOGARITHMS or not operation.operands:
         return
     operand = operation.operands[-1] if operation.name == "xlogy" else operation.operands[0]
+    yield from fused.of_tanh(case)
     if operation.name == "log":
         yield from binary.propose(case)
         yield from fused.propose(case)
         yield from precise.propose(case)
     facts = case.input("self", "saved self")
+    if operation.name != "log1p" and is_count(case, operand, facts):
+        yield Candidate(
+            "clamp_before_log",
+            f"{case.source.shown(operand)} counts, and nothing may be counted: the logarithm is "
+            "taken of at least 1. (`log1p` is another function, and has no such edge.)",
+            operation.wrap(operand, "clamp(min=1)"),
+        )
+    if underflows(case) and not _is_weighted_by(case, operand):
+        return  # what is bounded has no slope any more: it has to be computed in log space
     leasts = [written(case.small(facts)), f"torch.finfo(torch.{case.dtype}).tiny"]
     if case.dtype in SLOPE_ENDS:
         leasts.append(SLOPE_ENDS[case.dtype])
@@ -51,6 +63,13 @@ def propose(case: Case) -> Iterator[Candidate]:
             [case.source.edit(operand, f"{inner}.masked_fill({inner} == 0, 1.0)")],
         )
     yield from clamps[1:]
+
+
+def underflows(case: Case) -> bool:
+    """Healthy values come down to the end of the type: the zero is one of them, rounded away."""
+    facts = case.input("self", "saved self")
+    sizes = [abs(x) for x in facts.healthy if isinstance(x, int | float) and x] if facts else []
+    return case.dtype in SLOPE_ENDS and bool(sizes) and min(sizes) < UNDERFLOWN[case.dtype]
 
 
 def _is_weighted_by(case: Case, operand: cst.BaseExpression) -> bool:

@@ -32,6 +32,7 @@ def propose(case: Case) -> Iterator[Candidate]:
             name,
             f"`{spelled}` is exactly 0 where its argument is small: {name} keeps the digits.",
             [source.edit(operand, code)],
+            equal=True,
         )
 
 
@@ -103,7 +104,7 @@ def _of_whole(source: SourceFile, node, code: str, name: str, why: str, more=())
     comparison = Comparison(
         source.path, *source.whole_span(node), inlined(source, node, code), code
     )
-    return Candidate(name, why, [*more, source.edit(node, code)], compare=comparison)
+    return Candidate(name, why, [*more, source.edit(node, code)], equal=True, compare=comparison)
 
 
 def _around(source: SourceFile, node: cst.CSTNode) -> cst.BaseExpression | None:

@@ -20,6 +20,13 @@ def propose(case: Case) -> Iterator[Candidate]:
     for one, other in (operation.operands, operation.operands[::-1]):
         log = read(source, other)
         if log is not None and log.name == "log" and log.operands:
+            if case.finding.makers or case.backward:
+                x = primary(source, log.operands[0])
+                if may_run_twice(source, log.operands[0]):
+                    code = f"{source.code(one)} * {x}.masked_fill({x} == 0, 1.0).log()"
+                    why = "0 * log(0) is NaN and its limit 0: the logarithm is taken of 1 there."
+                    yield Candidate("one_for_zero", why, [source.edit(operation.node, code)])
+                continue  # xlogy has no slope there
             code = f"torch.xlogy({argument(source, one)}, {argument(source, log.operands[0])})"
             why = "0 * log(0) is NaN; xlogy gives its limit, 0."
             yield Candidate("xlogy", why, [source.edit(operation.node, code)])

@@ -60,6 +60,7 @@ def _unbiased(case: Case, operation: Operation) -> Iterator[Candidate]:
         "biased_variance",
         "one element has no unbiased variance (it divides by n - 1 = 0): the biased one is 0.",
         operation.add_argument("unbiased=False"),
+        alters="n is divided by, not n - 1",
     )
 
 

@@ -39,6 +39,14 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation.name == "pow":
         why = "the power (or its slope) is not finite there"
     state = "0" if at_zero else "0 or less"
+    if case.backward and operation.name == "pow" and facts is not None and facts.negatives:
+        yield Candidate(
+            "clamp_before_pow",
+            f"{shown} can be negative, and there the power has no slope in its exponent: it is "
+            "kept at 1e-6 or more.",
+            operation.wrap(base, "clamp(min=1e-6)"),
+            alters="what is negative counts as 1e-6",
+        )
     for least in dict.fromkeys(leasts):
         yield Candidate(
             f"clamp_before_{'pow' if operation.name == 'pow' else 'sqrt'}",

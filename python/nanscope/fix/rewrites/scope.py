@@ -159,6 +159,42 @@ def value_of(
     return node
 
 
+def paired_value(source: SourceFile, node: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression behind a name, also of `a, b = x, y`; else itself."""
+    if not isinstance(node, cst.Name):
+        return node
+    given = [g for n, g in _bindings(source, scope_of(source, node)) if node.value in n]
+    if len(given) != 1 or not isinstance(given[0], cst.Assign):
+        return value_of(source, node)
+    target, value = given[0].targets[0].target, given[0].value
+    if not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple):
+        return value_of(source, node)
+    names = [source.code(each.value) for each in target.elements]
+    if len(names) != len(value.elements) or source.span(value)[1] > source.span(node)[0]:
+        return node
+    return value.elements[names.index(node.value)].value if node.value in names else node
+
+
+def unused_lines(source: SourceFile, node: cst.BaseExpression, names: list[str]) -> list[Edit]:
+    """The line of `a, b = x, y`, if `node` alone used these names, in its function."""
+    scope = scope_of(source, node)
+    begin, end = source.span(node)
+    given = [g for n, g in _bindings(source, scope) if set(names) & n]
+    line = statement_of(source, given[0]) if len({id(g) for g in given}) == 1 else None
+    if not isinstance(scope, cst.FunctionDef) or not stands_alone(source, line):
+        return []
+    span = source.span(line)
+    for each in source.nodes():
+        if isinstance(each, cst.Name) and each.value in names:
+            place = source.span(each)[0]
+            inside = begin <= place < end or span[0] <= place < span[1]
+            if not inside and source.span(scope)[0] <= place < source.span(scope)[1]:
+                return []
+    start = source.starts[source.line_of(span[0]) - 1]
+    stop = _end_of_line(source, span[1])
+    return [] if "#" in source.text[start:stop] else [Edit(source.path, start, stop, "")]
+
+
 def is_repeatable(source: SourceFile, node: cst.CSTNode) -> bool:
     """All that it calls are operations that cost little and leave nothing behind: no module."""
     return _calls_only(source, node, REPEATABLE)
@@ -186,6 +222,14 @@ def inlined(
     source: SourceFile, node: cst.BaseExpression, code: str, near: cst.CSTNode | None = None
 ) -> str:
     """Its text, with what its plain names were given in their places, down to those of `code`."""
+    begin, end = source.span(node)
+    return apply(source.text[begin:end], inlined_names(source, node, code, near))
+
+
+def inlined_names(
+    source: SourceFile, node: cst.BaseExpression, code: str = "", near: cst.CSTNode | None = None
+) -> list[Edit]:
+    """The same as edits of the text of the node."""
     near = near or node
     begin, end = source.span(node)
     kept = words(code)
@@ -200,7 +244,7 @@ def inlined(
         if value is not inner:
             text = inlined(source, value, code, near)
             edits.append(Edit(source.path, a - begin, b - begin, f"({text})"))
-    return apply(source.text[begin:end], edits)
+    return edits
 
 
 def words(code: str) -> set[str]:

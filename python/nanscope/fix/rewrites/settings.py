@@ -22,6 +22,27 @@ def number(case: Case, source: SourceFile, node: cst.BaseExpression | None):
     return named(case, _name(node))
 
 
+def of_call(case: Case, source: SourceFile, call: cst.Call, name: str):
+    """(file, literal, value) of an option of a call: where it is written as a number, in the call,
+    in what is handed on by `**`, or where its name is given a value.
+    """
+    for given in call.args:
+        if given.keyword is not None and given.keyword.value == name:
+            return number(case, source, given.value)
+    for given in call.args:
+        if given.star == "**":
+            literal = _in_mapping(given.value, name)
+            return number(case, source, literal) if literal else named(case, name)
+    return None
+
+
+def _in_mapping(node: cst.BaseExpression, name: str) -> NUMBER | None:
+    """`**{"eps": 0.0}`, `**dict(eps=0.0)`"""
+    parts = node.elements if isinstance(node, cst.Dict) else getattr(node, "args", ())
+    values = (_value(part, name) for part in parts)
+    return next((value for value in values if isinstance(value, NUMBER)), None)
+
+
 def named(case: Case, name: str):
     """By name, in all files of the user's that the fault has to do with."""
     found = [(s, n) for s in case.sources for n in _given(s, name)] if name else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Iterator
 
 import libcst as cst
@@ -14,14 +16,29 @@ from nanscope.fix.rewrites import settings
 from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
 from nanscope.fix.rewrites.warm_up import warm_up
 
+GROWN = 4  # times what is usual before
+
 
 def propose(case: Case) -> Iterator[Candidate]:
     of_values = case.cause in ("float_overflow", "exp_overflow", "bad_initialisation")
     if of_values and case.origin.step == 0:
         return  # no update has been made yet
+    if of_values and not _grew(case):
+        return  # nothing shows that it is the training that diverges
     exploding = case.cause == "exploding_gradients"
     lower, clipped, slower = list(_lower_rates(case)), list(_clipping(case)), list(warm_up(case))
     yield from (*clipped, *lower) if exploding else (*lower[:2], *slower, *lower[2:], *clipped)
+
+
+def _grew(case: Case) -> bool:
+    """Loss, gradients or weights grew from step to step before it failed, as was measured."""
+    steps = case.finding.history
+    for name in ("loss", "gradient_norm", "largest_parameter"):
+        values = [abs(v) for step in steps if (v := getattr(step, name)) is not None]
+        values = [v for v in values if math.isfinite(v)]
+        if len(values) >= 3 and values[-1] > GROWN * max(statistics.median(values[:-1]), 1e-12):
+            return True
+    return False
 
 
 def _lower_rates(case: Case) -> Iterator[Candidate]:

@@ -26,8 +26,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     operand = operation.operands[0]
     shown = case.source.shown(operand)
     choices = [("min=1.0" if name == "acosh" else "-1.0, 1.0", "by rounding")]
-    if case.backward or name == "atanh":
-        choices = []
+    if case.backward or case.finding.makers or name == "atanh":
+        choices = []  # at the edge itself the slope is infinite
     for edge in (EDGE[case.dtype], LAST[case.dtype]):
         inside = f"min=1 + {edge}" if name == "acosh" else f"-1 + {edge}, 1 - {edge}"
         choices.append((inside, "where its slope is infinite"))

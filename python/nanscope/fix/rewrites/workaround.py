@@ -22,4 +22,5 @@ def propose(case: Case) -> Iterator[Candidate]:
         "what is not finite is replaced by 0, or by a large number: the fault itself stays.",
         append(case.source, case.node, f".nan_to_num(0.0, posinf={bound}, neginf=-{bound})"),
         workaround=True,
+        hides=True,
     )

@@ -17,9 +17,10 @@ from nanscope.fix.run.probe import Probe
 from nanscope.fix.run.run_logger import RunLogger
 from nanscope.moments import attach
 from nanscope.run import program
-from nanscope.run.children import Children, News
+from nanscope.run.children import Children
 from nanscope.run.conclusion import Conclusion
 from nanscope.run.ending import Ending
+from nanscope.run.news import News, in_memory
 from nanscope.run.observer import Observer
 from nanscope.run.process import Watch
 from nanscope.run.settings import Settings
@@ -60,7 +61,7 @@ class RepeatWatch(Watch):
     def _judge(self, ending, raised) -> int | None:
         if os.getpid() != self.owner:
             return super()._judge(ending, raised)
-        answer = Answer(ending.kind, ending.status, self.logger.log, self.probe.places)
+        answer = Answer(ending.kind, ending.status, self.logger.log, self.probe.with_children())
         answer.problem = self.problem or ""
         if self.adapter is not None:
             # After the first error the watch was off: what is known is all there is to judge.
@@ -111,12 +112,14 @@ def main() -> None:
     overlay = Overlay(plan.measured)
     overlay.install()
     probe = Probe(plan.widens, plan.second_order)
+    probe.answer = plan.answer
     sys.modules["builtins"].__nanscope__ = probe
     logger = RunLogger(plan.steps_after, plan.last_step, plan.stop_at_error)
     settings = _settings(plan)
     watch = RepeatWatch(settings, logger, probe, plan.answer)
     watch.news = News()
     settings.news = watch.news.path
+    _, settings.handed = in_memory()
     watch.begin()
     Children(watch).follow()
     how = {"stop_type": (Stop, ChildStop), "call": _core.call_hidden}

@@ -7,7 +7,7 @@ that turns them into JSON and back.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TypeVar
 
@@ -71,10 +71,48 @@ class Place(JsonObject):
     regained: int = 0  # elements whose digits the original had lost
     lost_by_rounding: float = 0.0  # the most that such an element had lost, relative
     identical: bool = True
+    healthy: int = 0  # elements that the original had healthy
+    made: int = 0  # healthy ones that were made, near what was met
+    numbers_made: int = 0  # of them, by other numbers of Python
+    moved: float = 0.0  # by how much the patch moved one of these, relative
+    moved_by_number: bool = False
+    moved_from: str = ""
+    moved_to: str = ""
+    fractional: bool = False  # what is taken for a count was no whole number
+    counted: int = 0  # the largest that was seen of it
+    known: int = 0  # elements that fail in the type, not in float64
+    known_off: float = 0.0  # the most that the patch is away from such a value, relative
+    known_right: float = 0.0
+    known_given: float = 0.0
+    limit_off: float = 0.0  # how far what was mended is from the limit there, if there is one
+    limit_right: float = 0.0
+    limit_given: float = 0.0
+    mended_value: float = 0.0  # the largest where the original failed
+    healthy_value: float = 0.0
+    mended_slope: float = 0.0
+    healthy_slope: float = 0.0
     mismatch: str = ""
     gradient_lost: bool = False
     gradient_kept: bool = False
     fault: str = ""
+
+    def add(self, other: Place) -> None:
+        """Takes in what another process measured at the same expression."""
+        if other.known_off > self.known_off:
+            self.known_right, self.known_given = other.known_right, other.known_given
+        if other.limit_off > self.limit_off:
+            self.limit_right, self.limit_given = other.limit_right, other.limit_given
+        for each in fields(self):
+            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+            if each.name in ("known_right", "known_given", "limit_right", "limit_given"):
+                continue
+            if each.name == "identical":
+                mine = mine and theirs
+            elif isinstance(mine, bool | str):
+                mine = mine or theirs
+            else:
+                mine = mine + theirs if isinstance(mine, int) else max(mine, theirs)
+            setattr(self, each.name, mine)
 
 
 @dataclass

@@ -8,9 +8,13 @@ the very place, whether what broke the original is met again and what the patch 
 
 from __future__ import annotations
 
+import json
+import os
 from contextlib import contextmanager
 
+from nanscope.fix.run import limits, made
 from nanscope.fix.run.messages import Place
+from nanscope.fix.run.values import copies, gradients, is_wider, second_gradients, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +22,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MOST_COMPARISONS = 2000  # of one place in one run
+MOST_EXERCISES = 2  # of those that fail, how many are also tried on values that are made
 NEARLY = 1e-4  # the largest relative difference of values that count as kept
+NEARLY_MADE = 1e-3  # the same of values that were made: some lie at the edge of a domain
 WITHOUT_END = 1e300  # stands for an infinite difference
 FLOOR = 1e-3  # an element counts as at least this part of the largest, when it is compared
 
@@ -52,12 +58,25 @@ class Probe:
         self.places: dict[int, Place] = {}
         self.widens = widens
         self.adapter: ModuleType | None = None
+        self.owner = os.getpid()
+        self.answer = ""  # beside it, children of the program leave what they measured
 
     def place(self, number: int) -> Place:
         return self.places.setdefault(number, Place())
 
     def ran(self, number: int, value: object) -> object:
         self.place(number).ran += 1
+        return value
+
+    def counted(self, number: int, value: object) -> object:
+        """Notes whether a value that is taken for a count is one."""
+        import torch
+
+        place = self.place(number)
+        with self._aside(place):
+            seen = value.detach().flatten().tolist() if isinstance(value, torch.Tensor) else [value]
+            place.fractional = place.fractional or any(x != int(x) or x < 0 for x in seen)
+            place.counted = max([place.counted, *(int(x) for x in seen)])
         return value
 
     def fired(self, number: int) -> None:
@@ -81,11 +100,63 @@ class Probe:
         if place.ran > MOST_COMPARISONS:
             return value(*common)
         with self._aside(place):
-            before = original(*_copies(common))
-            after = patched(*_copies(common))
+            before = original(*copies(common))
+            after = patched(*copies(common))
             exact = _Exact(original, common)
+            met = place.met
             self._measure(place, common, before, after, exact)
+            if place.met > met and place.met <= MOST_EXERCISES:
+                self._exercise(place, original, patched, common)
+        self._leave_in_child(number)
         return value(*common)
+
+    def _leave_in_child(self, number: int) -> None:
+        """A worker of a loader ends without a word: what it measured is left at once."""
+        pid = os.getpid()
+        if pid != self.owner and self.answer:
+            left = f"{self.answer}.{number}.{pid}"
+            with open(f"{left}.new", "w", encoding="utf-8") as file:
+                json.dump(self.place(number).to_json(), file)
+            os.replace(f"{left}.new", left)
+
+    def with_children(self) -> dict[int, Place]:
+        """All places, together with what children of the program left."""
+        folder, name = os.path.split(self.answer)
+        for left in os.listdir(folder) if name else ():
+            own, _, rest = left.partition(f"{name}.")
+            number, _, pid = rest.partition(".")
+            if not own and number.isdigit() and pid.isdigit():
+                with open(os.path.join(folder, left), encoding="utf-8") as file:
+                    self.place(int(number)).add(Place.from_json(json.load(file)))
+        return self.places
+
+    @staticmethod
+    def _exercise(place: Place, original: Callable, patched: Callable, common) -> None:
+        """Tries both on healthy values that are made (made.py)."""
+        try:
+            off, right, value = limits.departure(original, patched, common)
+            if off > place.limit_off:
+                place.limit_off = min(off, WITHOUT_END)
+                place.limit_right, place.limit_given = right, value
+        except Exception:
+            pass  # it cannot be computed there
+        for given, only_numbers in (
+            *((values, True) for values in made.numbers_moved(common)),
+            *((values, False) for values in made.neighbours(common)),
+        ):
+            try:
+                count, more, pair = made.excess(original, patched, given)
+            except Exception:
+                continue  # such values it cannot be given
+            place.made += count
+            if only_numbers:
+                place.numbers_made += count
+            if count and more > NEARLY_MADE and (only_numbers or more > place.moved):
+                place.moved = min(more, WITHOUT_END)
+                place.moved_from, place.moved_to = pair
+                place.moved_by_number = place.moved_by_number or only_numbers
+                if only_numbers:
+                    return
 
     @contextmanager
     def _aside(self, place: Place) -> Iterator[None]:
@@ -115,11 +186,11 @@ class Probe:
             return
         place.compared += 1
         place.mismatch = place.mismatch or self._mismatch(before, after)
-        slopes = _gradients(before, common), _gradients(after, common)
+        slopes = gradients(before, common), gradients(after, common)
         bad = ~torch.isfinite(before)
         spoiled = [~torch.isfinite(g) for g in slopes[0] if g is not None]
         if self.second_order and not any(bool(s.any()) for s in spoiled):
-            again = _second_gradients(before, common)
+            again = second_gradients(before, common)
             spoiled = [~torch.isfinite(g) for g in again if g is not None]
         if bool(bad.any()) or any(bool(s.any()) for s in spoiled):
             place.met += 1
@@ -127,6 +198,8 @@ class Probe:
             return
         if bool((bad & ~torch.isfinite(after)).any()):
             place.still_bad += 1
+        exact.at_failing(place, before, after, bad)
+        _extents(place, before, after, bad, slopes)
         for where in spoiled:
             if where.dim() <= bad.dim():
                 try:
@@ -134,6 +207,7 @@ class Probe:
                 except RuntimeError:
                     pass  # of another shape: its elements are not those of the result
         exact.healthy = ~bad
+        place.healthy += int((~bad).sum())
         self._difference(place, before.detach()[~bad], after.detach()[~bad], exact)
         for old, new in zip(*slopes, strict=True):
             if old is None or not bool((torch.isfinite(old) & (old != 0)).any()):
@@ -152,7 +226,7 @@ class Probe:
             place.fault = place.fault or "it is not a tensor"
             return
         place.compared += 1
-        slopes = _gradients(before[-1], common)
+        slopes = gradients(before[-1], common)
         spoiled = [*before, *(g for g in slopes if g is not None)]
         failed = not all(bool(torch.isfinite(part).all()) for part in spoiled)
         place.met += failed
@@ -161,12 +235,13 @@ class Probe:
             if not bool(torch.isfinite(new).all()):
                 place.still_bad += 1
             elif not failed and old.shape == new.shape:
+                place.healthy += old.numel()
                 self._difference(place, old.detach(), new.detach())
 
     def _mismatch(self, before, after) -> str:
         if before.shape != after.shape:
             return f"the shape {list(before.shape)} became {list(after.shape)}"
-        if before.dtype != after.dtype and not (self.widens and _is_wider(after, before)):
+        if before.dtype != after.dtype and not (self.widens and is_wider(after, before)):
             return f"the dtype {before.dtype} became {after.dtype}"
         if before.requires_grad != after.requires_grad:
             lost = "no longer" if before.requires_grad else "now"
@@ -183,8 +258,8 @@ class Probe:
         if before.numel() == 0 or torch.equal(before, after):
             return
         place.identical = False
-        wide = torch.complex128 if before.is_complex() or after.is_complex() else torch.float64
-        before, after = before.to(wide), after.to(wide)
+        kind = torch.complex128 if before.is_complex() or after.is_complex() else torch.float64
+        before, after = before.to(kind), after.to(kind)
         scale = before.abs().clamp(min=float(before.abs().max()) * FLOOR)
         relative = ((after - before).abs() / scale).nan_to_num(nan=0.0, posinf=float("inf"))
         relative = relative.masked_fill(~torch.isfinite(after), float("inf"))
@@ -198,6 +273,25 @@ def _itself(tensor):
     return tensor
 
 
+def _extents(place: Place, before, after, bad, slopes) -> None:
+    """Notes how large values and slopes are where the original failed, and where it did not."""
+    import torch
+
+    def largest(values) -> float:
+        values = values[torch.isfinite(values)]
+        return float(values.abs().max()) if values.numel() else 0.0
+
+    if not after.is_complex():
+        place.mended_value = max(place.mended_value, largest(after.detach()[bad]))
+        place.healthy_value = max(place.healthy_value, largest(before.detach()[~bad]))
+    for old, new in zip(*slopes, strict=True):
+        if old is None or new is None or old.is_complex():
+            continue
+        spoiled = ~torch.isfinite(old)
+        place.mended_slope = max(place.mended_slope, largest(new[spoiled]))
+        place.healthy_slope = max(place.healthy_slope, largest(old[~spoiled]))
+
+
 class _Exact:
     """Computes the original in float64: where it lost its digits by rounding, it is no measure."""
 
@@ -206,15 +300,44 @@ class _Exact:
         self.common = common
         self.healthy = None
 
+    def at_failing(self, place: Place, before, after, bad) -> None:
+        """Where the original fails but not in float64, the value is known: the patch must have it
+        (a difference that cancels is no zero).
+        """
+        import torch
+
+        if not bool(bad.any()) or not before.is_floating_point():
+            return
+        try:
+            exact = self.original(*wide(copies(self.common))).detach()
+        except Exception:
+            return
+        if exact.shape != before.shape or exact.dtype != torch.float64:
+            return
+        fits = exact.abs() <= torch.finfo(before.dtype).max  # else no patch can give it
+        known = bad & torch.isfinite(exact) & fits
+        if not bool(known.any()):
+            return
+        healthy = before.detach()[~bad].double()
+        floor = float(healthy.abs().max()) * FLOOR if healthy.numel() else 0.0
+        right, given = exact[known], after.detach().double()[known]
+        scale = right.abs().clamp(min=max(floor, torch.finfo(before.dtype).tiny))
+        off = ((given - right).abs() / scale).nan_to_num(nan=WITHOUT_END, posinf=WITHOUT_END)
+        worst = int(off.argmax())
+        place.known += int(known.sum())
+        if float(off[worst]) > place.known_off:
+            place.known_off = min(float(off[worst]), WITHOUT_END)
+            place.known_right, place.known_given = float(right[worst]), float(given[worst])
+
     def excused(self, place: Place, relative, after, scale):
         """Takes, of elements that changed, the difference from the exact value if that is small."""
         import torch
 
         try:
-            wide = self.original(*_wide(_copies(self.common)))
-            if wide.dtype != torch.float64 or wide.shape != self.healthy.shape:
+            exact = self.original(*wide(copies(self.common)))
+            if exact.dtype != torch.float64 or exact.shape != self.healthy.shape:
                 return relative
-            from_exact = (after - wide.detach()[self.healthy]).abs() / scale
+            from_exact = (after - exact.detach()[self.healthy]).abs() / scale
         except Exception:
             return relative  # it cannot be computed in another type
         regained = (relative > NEARLY) & (from_exact <= NEARLY)
@@ -222,66 +345,3 @@ class _Exact:
             place.regained += int(regained.sum())
             place.lost_by_rounding = max(place.lost_by_rounding, float(relative[regained].max()))
         return torch.where(regained, from_exact, relative)
-
-
-def _wide(values) -> list:
-    import torch
-
-    return [
-        v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v for v in values
-    ]
-
-
-def _copies(values) -> list:
-    """Copies, so that an op in place spoils nothing; the graph behind them is the same."""
-    import torch
-
-    return [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-
-
-def _differentiable(values) -> list:
-    import torch
-
-    return [
-        v
-        for v in values
-        if isinstance(v, torch.Tensor) and v.requires_grad and v.is_floating_point()
-    ]
-
-
-def _second_gradients(result, common) -> list:
-    """Differentiates twice, as the program may; gives none where the expression cannot be."""
-    import torch
-
-    inputs = _differentiable(common)
-    if not inputs or not result.requires_grad:
-        return []
-    try:
-        once = torch.autograd.grad(
-            result, inputs, torch.ones_like(result), create_graph=True, allow_unused=True
-        )
-        slopes = [g for g in once if g is not None and g.requires_grad]
-        if not slopes:
-            return []
-        total = sum(g.sum() for g in slopes)
-        return list(torch.autograd.grad(total, inputs, allow_unused=True))
-    except RuntimeError:
-        return []
-
-
-def _gradients(result, common) -> list:
-    """Differentiates the sum of the result by each of the values that can have a gradient."""
-    import torch
-
-    inputs = _differentiable(common)
-    if not inputs or not result.requires_grad or not torch.is_grad_enabled():
-        return [None] * len(inputs)
-    ones = torch.ones_like(result)
-    return list(torch.autograd.grad(result, inputs, ones, retain_graph=True, allow_unused=True))
-
-
-def _is_wider(after, before) -> bool:
-    import torch
-
-    narrow = (torch.float16, torch.bfloat16)
-    return before.dtype in narrow and after.dtype in (torch.float32, torch.float64)

@@ -16,8 +16,17 @@ from nanscope.fix.run.messages import Answer, Place
 from nanscope.fix.run.probe import NEARLY
 from nanscope.fix.run.runs import Run
 
-ABSURD = 1e6  # a loss so many times the largest healthy one is none
+ABSURD = 1e3  # a loss so many times the largest healthy one is none
+OUTLIER = 100  # a mended element so many times the largest healthy one
+STEEP = 1e5  # the same of its slope: torch's own guards (F.normalize) are steep, too
+MOST_DRIFT = 0.02  # of a loss, after however many steps
+WRONG = 0.02  # how far, relative, a mended value may be from one that float64 knows
 FIRST = 3
+NOT_EXERCISED = (
+    "what failed is mended, but no healthy value went through the patched expression and none "
+    "could be made: what it does to one was not seen"
+)
+HIDES = "it hides the fault: nothing shows that what it puts in is right"
 OURS = "_common"  # begins the names that measuring calls give to values
 
 
@@ -49,6 +58,11 @@ def judge(finding: Finding, candidate: Candidate, baseline: Run, patched: Run) -
     return judgement
 
 
+def judge_values(finding: Finding, candidate: Candidate, place: Place) -> Judgement | None:
+    """Judges what was measured at the expression alone; None: nothing speaks against it."""
+    return _Judge(finding, candidate, None, None, place, []).values()
+
+
 def _failed(detail: str) -> Judgement:
     return Judgement("failed", detail)
 
@@ -63,8 +77,8 @@ def _why(run: Run) -> str:
 class _Judge:
     finding: Finding
     candidate: Candidate
-    before: Answer
-    after: Answer
+    before: Answer | None  # None: there was no run
+    after: Answer | None
     place: Place | None  # where original and patched expression were compared
     checks: list[str]
     losses_same: bool | None = None
@@ -74,7 +88,7 @@ class _Judge:
         other = error is not None and not self._is_same(error)
         if error is not None and not other:
             return _failed(f"the fault is still there: {self._described(error)}")
-        steps = [self._values, self._condition, self._losses]
+        steps = [self.values, self._condition, self._losses]
         if not other:
             steps += [self._warnings, self._ending, self._sanity]
         for step in steps:
@@ -87,7 +101,19 @@ class _Judge:
             judgement = _failed(f"another fault follows: {_place_of(error)}")
             judgement.other_fault = True
             return judgement
+        if self.candidate.hides:
+            return Judgement("inconclusive", HIDES)
+        if self._is_unexercised():
+            return Judgement("not_exercised", NOT_EXERCISED)
         return Judgement("verified", self._summary())
+
+    def _is_unexercised(self) -> bool:
+        """Nothing was compared: then healthy losses that it kept, or makes, must speak for it."""
+        if self.place is not None or self.candidate.changes_training or self.losses_same:
+            return False
+        if not self.candidate.is_value:
+            return False  # of memory that nobody wrote no value is healthy
+        return not (self.candidate.fires and _finite(self.after.log.losses))
 
     def _is_same(self, error: Finding) -> bool:
         """Whether the error is one of the patched expression itself: it did not help."""
@@ -133,7 +159,7 @@ class _Judge:
         return place is not None and place.ran > 0
 
     # ------------------------------------ (b), (c) are healthy values and gradients kept?
-    def _values(self) -> Judgement | None:
+    def values(self) -> Judgement | None:
         place = self.place
         if place is None or place.compared == 0:
             return None
@@ -142,15 +168,25 @@ class _Judge:
         if place.still_bad:
             return _failed("the patched expression is not finite either")
         nearly = self._nearly()
-        if place.largest_difference > nearly:
+        if place.largest_difference > nearly and not self.candidate.alters:
             return _failed(
                 "values that were healthy changed by a relative "
                 f"{place.largest_difference:.1e}, above {nearly:.0e}"
             )
         if place.gradient_lost and not place.gradient_kept:
             return _failed("gradients that were not zero became zero")
-        if place.identical:
+        problem = self._mended() or self._exercised()
+        if problem is not None:
+            return problem
+        if not place.healthy:
+            pass
+        elif place.identical:
             self.checks.append("healthy values are the same, bit for bit")
+        elif place.largest_difference > nearly:
+            self.checks.append(
+                f"healthy values change by a relative {place.largest_difference:.1e} at most: "
+                f"{self.candidate.alters}"
+            )
         else:
             self.checks.append(
                 f"healthy values differ by a relative {place.largest_difference:.1e} at most"
@@ -162,6 +198,61 @@ class _Judge:
             )
         return None
 
+    def _mended(self) -> Judgement | None:
+        """The elements that failed: right where float64 knows it, and no outliers."""
+        place = self.place
+        if self.candidate.count and (place.fractional or place.counted < 2):
+            return _failed(f"`{self.candidate.count}` was not seen to be a count")
+        if place.known_off > WRONG:
+            return _failed(
+                f"where the original fails, it is {place.known_right:g} in float64, and the patch "
+                f"makes it {place.known_given:g}"
+            )
+        if place.known:
+            self.checks.append(
+                f"{_plural(place.known, 'value')} that failed now {_agree(place.known)} with the "
+                "same in float64"
+            )
+        if place.limit_off > WRONG:
+            return _failed(
+                f"near what failed the original comes to {place.limit_right:g}, whichever way, and "
+                f"the patch makes it {place.limit_given:g}"
+            )
+        is_large = self.finding is not None and self.finding.cause.id.endswith("overflow")
+        if self.candidate.equal:
+            return None
+        if not is_large and 0 < place.healthy_value * OUTLIER < place.mended_value:
+            return _failed(
+                f"what failed becomes {place.mended_value:.1e}, and healthy values are "
+                f"{place.healthy_value:.1e} at most"
+            )
+        if 0 < place.healthy_slope * STEEP < place.mended_slope:
+            return _failed(
+                f"what failed gets a slope of {place.mended_slope:.1e}, and slopes of healthy "
+                f"values are {place.healthy_slope:.1e} at most"
+            )
+        return None
+
+    def _exercised(self) -> Judgement | None:
+        """Healthy values went through the patched expression, or were made and put through it."""
+        place = self.place
+        if place.moved and (place.moved_by_number or not place.healthy):
+            if not self.candidate.alters:
+                what = "another number" if place.moved_by_number else "a healthy value"
+                return _failed(
+                    f"{what} that it could be given is changed: {place.moved_from} becomes "
+                    f"{place.moved_to}"
+                )
+        if place.healthy or place.known:
+            return None
+        if not place.made:
+            return Judgement("not_exercised", NOT_EXERCISED)
+        self.checks.append(
+            f"no healthy value went through it; of those near what it met, {place.made:,} were "
+            "made, and it keeps them"
+        )
+        return None
+
     def _nearly(self) -> float:
         """Where a type is widened, one unit in the last place of the narrow one is rounding."""
         return max(NEARLY, self.place.last_digit if self.place else 0.0)
@@ -171,13 +262,17 @@ class _Judge:
         old = self.before.log.losses[: self._healthy_losses()]
         new = self.after.log.losses[: len(old)]
         pairs = [(a, b) for a, b in zip(old, new, strict=False) if _is_finite(a)]
-        if self.candidate.changes_training or not pairs:
+        if self.candidate.changes_training or self.candidate.alters or not pairs:
             return None
         differences = [_relative(a, b) for a, b in pairs]
         worst = max(differences)
-        self.losses_same = worst <= self._nearly()
+        # Digits that a patch brings back, or rounds otherwise, grow from step to step.
+        rounded = self.place is not None and self.place.compared and not self.place.identical
+        allowed = [self._nearly() * (1 + i if rounded else 1) for i in range(len(pairs))]
+        beyond = [i for i, d in enumerate(differences) if d > min(allowed[i], MOST_DRIFT)]
+        self.losses_same = not beyond
         if not self.losses_same:
-            step = differences.index(worst)
+            step = beyond[0]
             return _failed(
                 f"the loss of step {step}, before the failure, became {pairs[step][1]} "
                 f"instead of {pairs[step][0]:g}"
@@ -280,6 +375,10 @@ def _key(finding: Finding) -> tuple[str, str]:
 def _place_of(finding: Finding) -> str:
     site = finding.origin.site
     return f"{site.file}:{site.line}: {finding.cause.sentence}"
+
+
+def _agree(count: int) -> str:
+    return "agrees" if count == 1 else "agree"
 
 
 def _times(count: int) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -32,10 +33,14 @@ class _Write(Protocol):
     def clean_up(self) -> None: ...
 
 
-def write(pairs: list[tuple[SourceFile, SourceFile]], project: str) -> None:
-    """(as it was read, as it is to be). Raises Refused, and then nothing is changed."""
+def write(
+    pairs: list[tuple[SourceFile, SourceFile]], project: str, elsewhere: Sequence[str] = ()
+) -> None:
+    """(as it was read, as it is to be), below the project or in `elsewhere`. Raises Refused, and
+    then nothing is changed.
+    """
     for before, _ in pairs:
-        _check(before, project)
+        _check(before, os.path.dirname(before.path) if before.path in elsewhere else project)
     writes: list[_Write] = []
     done: list[_Write] = []
     at = ""

@@ -183,7 +183,8 @@ class Fix:
             if self.request.apply and not self._apply(fix):
                 return self._report(capture, fix, verification, FOUND)
             return self._report(capture, fix, verification, FIXED)
-        undecided = [t for t in steps[0].tried if t.judgement.status == "inconclusive"]
+        undecided = [t for t in steps[0].tried if t.judgement.status == "not_exercised"]
+        undecided += [t for t in steps[0].tried if t.judgement.status == "inconclusive"]
         if undecided and len(steps) == 1:
             from nanscope.fix.patch import instrument
 
@@ -217,13 +218,22 @@ class Fix:
 
         originals, files = self.search.originals, self.search.files
         pairs = [(originals[p], s) for p, s in files.items() if s.text != originals[p].text]
+        inside = self._in_packages([before for before, _ in pairs])
+        if inside and not self.request.in_packages:
+            say(f"nanscope fix: {inside[0]} is of an installed package: --in-packages writes it.")
+            return False
         try:
-            apply.write(pairs, self.folder)
+            apply.write(pairs, self.folder, inside)
         except apply.Refused as error:
             say(f"nanscope fix: {error}")
             return False
         fix["applied"] = True
         return True
+
+    def _in_packages(self, files: list) -> list[str]:
+        from nanscope.telling.stack import is_user_code
+
+        return [s.path for s in files if not is_user_code(s.path, self.search.main_file)]
 
     def _report(self, path: str, fix: dict | None, verification: dict, status: int) -> int:
         """Adds what was made of the finding to its capture, and shows that."""

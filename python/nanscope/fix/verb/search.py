@@ -95,25 +95,51 @@ class Search:
     # ---------------------------------------------------------------- one fault
     def _one(self, step: Step, baseline: Run) -> tuple[Case, Tried] | None:
         case, found = self.proposals(step.finding)
+        best = self._tries(step, case, found, baseline)
+        if best is not None and best[1].judgement.status == "verified":
+            return best
+        return self._in_package(step, case, baseline) or best
+
+    def _in_package(self, step: Step, case: Case, baseline: Run) -> tuple[Case, Tried] | None:
+        """Nothing at the user's call holds: a change of the package itself."""
+        inside = propose.in_package(case)
+        if inside is None or not self.budget.left():
+            return None
+        package, found = inside
+        for path, source in package.files.items():
+            self.originals.setdefault(path, source)
+        best = self._tries(step, package, found, baseline, case.finding)
+        return best if best is not None and best[1].judgement.status == "verified" else None
+
+    def _tries(
+        self,
+        step: Step,
+        case: Case,
+        found: list[Candidate],
+        baseline: Run,
+        finding: Finding | None = None,
+    ) -> tuple[Case, Tried] | None:
         leading = None
         for candidate in found:
             if not self.budget.left():
                 break
             if leading is not None and len(step.tried) > leading[0] + MORE_AFTER_ANOTHER_FAULT:
                 break
-            tried = self._try(case, candidate, baseline)
+            tried = self._try(case, candidate, baseline, finding or case.finding)
             step.tried.append(tried)
             if tried.judgement.status == "verified":
                 return case, tried
             if tried.judgement.other_fault and leading is None and not candidate.changes_training:
                 leading = len(step.tried), tried
+        if any(t.judgement.status == "not_exercised" for t in step.tried):
+            return None  # it mends all, as far as was seen: better than another fault behind it
         if leading is not None:
             return case, leading[1]
         # Of another training little can be said: its next fault may be the same one.
         slower = [t for t in step.tried if t.judgement.other_fault]
         return (case, slower[0]) if slower else None
 
-    def _try(self, case: Case, candidate: Candidate, baseline: Run) -> Tried:
+    def _try(self, case: Case, candidate: Candidate, baseline: Run, finding: Finding) -> Tried:
         measuring = instrument.measuring(case, candidate)
         plain = self._texts() | _data(instrument.patched(case.files, candidate))
         run = self._repeat(
@@ -125,7 +151,7 @@ class Search:
             widens=candidate.widens,
             second_order=case.backward,
         )
-        judgement = judge(case.finding, candidate, baseline, run)
+        judgement = judge(finding, candidate, baseline, run)
         if judgement.status == "failed" and judgement.losses_same is False:
             if not self._is_deterministic(baseline):
                 judgement = Judgement("inconclusive", RANDOM)

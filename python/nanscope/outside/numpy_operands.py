@@ -1,7 +1,8 @@
 """The operands of an expression that has just run, read from its frame.
 
 Names, attributes and subscripts are looked up, arithmetic between numbers and arrays is done again,
-and nothing else: no call is evaluated again, no property, no `__getitem__` of the program's own.
+reductions of plain arrays (`x.std(0)`) too, and nothing else: no other call is evaluated again, no
+property, no `__getitem__` of the program's own.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _BINARY = {
     ast.MatMult: operator.matmul,
 }
 _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos}
+_PLAIN_REDUCTIONS = ("sum", "mean", "std", "var", "min", "max")  # of an array
 _PLAIN_PROPERTIES = ("T", "real", "imag")  # of an array: views
 
 
@@ -108,6 +110,10 @@ class _Reader:
                 return _again(_BINARY.get(type(kind)), self.value(left), self.value(right))
             case ast.UnaryOp(kind, inner):
                 return _again(_UNARY.get(type(kind)), self.value(inner))
+            case ast.Call(ast.Attribute(base, name), args, []) if name in _PLAIN_REDUCTIONS:
+                array, axes = self.value(base), [self.value(argument) for argument in args]
+                if _is_array(array) and all(type(axis) in (int, tuple) for axis in axes):
+                    return _again(lambda _: getattr(array, name)(*axes), array)
         return UNKNOWN
 
     def name(self, name: str) -> object:

@@ -1,0 +1,41 @@
+// Torch's C++ interface where it differs between 2.7 and 2.15: here and nowhere else.
+//
+// The differences are found by asking the types, not by version numbers: a torch that is not
+// released yet falls on one side or the other, or does not compile.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/boxing/KernelFunction.h>
+#include <c10/core/Scalar.h>
+#include <torch/csrc/autograd/edge.h>
+#include <torch/csrc/autograd/function.h>
+
+namespace nanscope::torch_adapter {
+
+// Autograd's nodes are owned by shared_ptr up to 2.12, by intrusive_ptr from 2.13 on.
+using NodePtr = decltype(torch::autograd::Edge::function);
+
+// A template, so that the branch that this torch does not have is never looked at.
+template <class Pointer = NodePtr>
+[[nodiscard]] Pointer shared(typename Pointer::element_type* node) {
+  if constexpr (requires { Pointer::reclaim_copy(node); }) {
+    return Pointer::reclaim_copy(node);
+  } else {
+    return node->shared_from_this();
+  }
+}
+
+// `Scalar::isUnsigned` came with 2.9.
+[[nodiscard]] inline bool is_unsigned(const c10::Scalar& scalar) {
+  return scalar.type() == at::kUInt64;
+}
+
+// What interposition leans on beside the types of signature.cc: a functor is a reference-counted
+// object of two words (a wrapper's own members begin behind them), tensors are one pointer, and
+// an autograd edge gives its node.
+static_assert(sizeof(c10::OperatorKernel) == 2 * sizeof(void*));
+static_assert(sizeof(at::Tensor) == sizeof(void*));
+static_assert(std::is_base_of_v<c10::intrusive_ptr_target, c10::OperatorKernel>);
+static_assert(std::is_same_v<decltype(*std::declval<NodePtr>()), torch::autograd::Node&>);
+
+}  // namespace nanscope::torch_adapter

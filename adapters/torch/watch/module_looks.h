@@ -1,0 +1,33 @@
+// How often the modules behind a hit may be looked at: a look reads all that they kept.
+//
+// It is due at the first two hits of an op at one place, and no more than 32 times: a program that
+// makes an Inf in every step pays for it twice.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "origin/op_record.h"
+
+namespace nanscope::torch_adapter {
+
+// Under the judge's lock.
+class ModuleLooks {
+ public:
+  // Counts the hit. `stack`: of the Python frames.
+  [[nodiscard]] bool is_due(const OpInfo& op, std::uint32_t stack) {
+    if (taken_ >= kMost || ++hits_[{&op, stack}] > kMostAtOnePlace) return false;
+    ++taken_;
+    return true;
+  }
+
+ private:
+  static constexpr int kMost = 32;
+  static constexpr int kMostAtOnePlace = 2;
+
+  std::map<std::pair<const OpInfo*, std::uint32_t>, int> hits_;
+  int taken_ = 0;
+};
+
+}  // namespace nanscope::torch_adapter

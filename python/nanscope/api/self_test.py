@@ -1,0 +1,92 @@
+"""`nanscope doctor --self-test`: plants births and looks whether each is found, on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nanscope.findings import Finding
+
+MARK = re.compile(r"# birth: (forward|backward|optimizer)(?: (\S+))?$")
+
+
+@dataclass
+class Planted:
+    """A program of `planted.py`, and what must be found in it."""
+
+    name: str
+    line: int
+    phase: str
+    maker: str | None  # the op, or in backward the node; None: whichever it is there
+    run: Callable[[], object]
+
+    def problem(self, finding: Finding | None) -> str | None:
+        """What is wrong with what was found."""
+        if finding is None:
+            return "nothing was found"
+        origin = finding.origin
+        found = origin.node if self.phase == "backward" else origin.op
+        line = origin.site.line if origin.site is not None else None
+        if origin.phase != self.phase or line != self.line or self.maker not in (None, found):
+            return f"found {found} in line {line}, phase {origin.phase}"
+        return None
+
+
+def carry_out() -> int:
+    """Exit status; the text goes to stdout."""
+    began = time.monotonic()
+    total = bad = 0
+    for planted, problem in results():
+        total += 1
+        bad += problem is not None
+        if problem is not None:
+            sys.stdout.write(f"self-test: {planted.name}: {problem}\n")
+    seconds = time.monotonic() - began
+    sys.stdout.write(
+        f"self-test: {total - bad} of {total} planted births found "
+        f"(forward, backward, optimizer), in {seconds:.1f} s\n"
+    )
+    return 1 if bad else 0
+
+
+def results() -> Iterator[tuple[Planted, str | None]]:
+    """Each program with what is wrong with its finding; None where it is right."""
+    from nanscope.api.watch import watch
+
+    with tempfile.TemporaryDirectory(prefix="nanscope-") as folder:
+        for planted in programs(folder):
+            found: list[Finding] = []
+            try:
+                with warnings.catch_warnings(), watch(on_find=found.append):
+                    warnings.simplefilter("ignore")
+                    planted.run()
+            except Exception as error:  # of the program, or of the watch: both are to be told
+                yield planted, f"{type(error).__name__}: {error}"
+                continue
+            yield planted, planted.problem(found[0] if found else None)
+
+
+def programs(folder: str) -> list[Planted]:
+    from nanscope.api.planted import PROGRAMS
+
+    path = os.path.join(folder, "planted.py")
+    with open(path, "w") as file:
+        file.write(PROGRAMS)
+    names: dict[str, Callable] = {}
+    exec(compile(PROGRAMS, path, "exec"), names)
+    found, name = [], ""
+    for number, text in enumerate(PROGRAMS.splitlines(), 1):
+        if text.startswith("def "):
+            name = text[4 : text.index("(")]
+        if mark := MARK.search(text):
+            found.append(Planted(name, number, mark[1], mark[2], names[name]))
+    return found

@@ -1,0 +1,119 @@
+"""Tries a candidate on the values that a finding keeps, before any run.
+
+The failing elements and up to 32 healthy ones of each operand are put into the original and into
+the patched expression. What raises, stays non-finite, changes a healthy value or makes an outlier
+of a failing one is proposed by nobody.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import itertools
+
+from nanscope.findings import TensorFacts
+from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.instrument import as_functions
+from nanscope.fix.patch.operation import imported
+
+LIBRARIES = ("torch", "math", "numpy")
+MOST = 40  # elements of an operand
+ARGUMENTS = (("self", "input"), ("other", "exponent"))
+SAVED = (("saved self",), ("saved other", "saved exponent"))
+
+
+def problem(case: Case, candidate: Candidate) -> str:
+    """Why the candidate cannot be right, as far as these values tell; empty if they do not."""
+    if not any(tensor.healthy for tensor in case.finding.inputs):
+        return ""
+    functions = as_functions(case, candidate)
+    if functions is None:
+        return ""
+    names, common, original, patched = functions
+    given = [_values(case, code) for code in common]
+    if any(value is None for value in given):
+        return ""
+    try:
+        return _tried(case, candidate, names, given, original, patched)
+    except Exception:
+        return ""  # such values are not enough to compute it
+
+
+def _tried(case: Case, candidate: Candidate, names: str, given: list, original, patched) -> str:
+    import torch
+
+    from nanscope.fix.run.probe import Probe
+    from nanscope.fix.run.verify import judge_values
+
+    known = _modules(case)
+    functions = [eval(f"lambda {names}: {code}", known) for code in (original, patched)]
+    length = max((len(value[0]) for value in given if isinstance(value, tuple)), default=1)
+    values = [
+        torch.tensor(
+            list(itertools.islice(itertools.cycle(value[0]), length)),
+            dtype=getattr(torch, value[1]),
+        )
+        if isinstance(value, tuple)
+        else value
+        for value in given
+    ]
+    if case.backward or case.finding.makers:
+        for value in values:
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                value.requires_grad_()
+    functions[0](*values)
+    try:
+        functions[1](*values)
+    except Exception as error:
+        return f"it raises {type(error).__name__}"
+    probe = Probe(candidate.widens, case.backward)
+    probe.compare(0, *functions, functions[1], *values)
+    place = probe.place(0)
+    if place.fault or not place.met:
+        return ""
+    judgement = judge_values(case.finding, candidate, place)
+    return judgement.detail if judgement is not None and judgement.status == "failed" else ""
+
+
+def _modules(case: Case) -> dict:
+    """What the file calls torch, its parts and math."""
+    found: dict = {}
+    for name, full in imported(case.source).items():
+        if full.partition(".")[0] in LIBRARIES:
+            try:
+                found[name] = importlib.import_module(full)
+            except ImportError:
+                home, _, last = full.rpartition(".")
+                found[name] = getattr(importlib.import_module(home), last)
+    found.setdefault("torch", importlib.import_module("torch"))
+    return found
+
+
+def _values(case: Case, code: str) -> tuple | float | None:
+    """Values of an operand of the failing op, by its text: those that failed first."""
+    wanted = _normal(code)
+    operands = case.operation.operands if case.operation is not None else []
+    of_op = SAVED if case.backward else ARGUMENTS  # a node's own arguments are gradients
+    for node, arguments in zip(operands, of_op, strict=False):
+        if _normal(case.source.bare(node)) != wanted:
+            continue
+        facts = case.input(*arguments)
+        if facts is not None:
+            return _elements(facts)
+        return None if case.backward else case.number(arguments[0])
+    facts = next((t for t in case.finding.inputs if _normal(t.name) == wanted), None)
+    return _elements(facts) if facts is not None else None
+
+
+def _elements(facts: TensorFacts) -> tuple[list, str] | None:
+    values = [*facts.at_index, *facts.healthy][:MOST]
+    known = values and all(isinstance(v, int | float) for v in values)
+    return (values, facts.dtype) if known else None
+
+
+def _normal(code: str) -> str:
+    try:
+        return ast.unparse(ast.parse(f"({code}\n)", mode="eval"))
+    except SyntaxError:
+        return code

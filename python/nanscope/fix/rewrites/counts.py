@@ -1,0 +1,118 @@
+"""Is an operand a count: a number of rows, of elements, of true ones, or a product of such?"""
+
+from __future__ import annotations
+
+import math
+
+import libcst as cst
+
+from nanscope.findings import TensorFacts
+from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.operation import is_module, read
+from nanscope.fix.patch.source_file import SourceFile
+from nanscope.fix.rewrites.scope import assigned
+
+COUNTING = {"len", "numel", "nelement", "count_nonzero", "bincount", "histc", "size", "unique"}
+# Of a count these are counts again.
+PASSING = {
+    "sum", "clone", "cpu", "detach", "double", "expand", "expand_as", "flatten", "float", "item",
+    "int", "long", "mul", "pow", "reshape", "square", "squeeze", "to", "type_as", "unsqueeze",
+    "view", "add", "cumsum", "abs", "prod", "max", "tolist",
+}  # fmt: skip
+OF_TRUTH = {"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isin", "logical_not"}
+TRUTHFUL = OF_TRUTH | {"bool", "one_hot", "ones", "ones_like", "logical_and", "logical_or"}
+DEEPEST = 8
+WHOLE = 1 << 20  # counts are whole numbers not above this
+
+
+def is_count(case: Case, node: cst.BaseExpression, facts: TensorFacts | None) -> bool:
+    """The source says so and the values do not speak against it, or only whole numbers were seen,
+    several of them.
+    """
+    if facts is not None and facts.dtype.startswith(("int", "uint")):
+        return True
+    if facts is not None and not are_whole([*facts.healthy, *facts.at_index]):
+        return False
+    if counts(case.source, node):
+        return True
+    if facts is not None and not facts.healthy:
+        return _looks_like_count(facts)  # of a capture that keeps no healthy elements
+    seen = {abs(x) for x in facts.healthy if isinstance(x, int | float)} if facts else set()
+    return len(seen) > 1 and max(seen) >= 2 and facts.negatives == 0
+
+
+def are_whole(values: list) -> bool:
+    return all(isinstance(x, int | float) and x == int(x) and x >= 0 for x in values)
+
+
+def _looks_like_count(facts: TensorFacts) -> bool:
+    """Whole numbers from 0 up, as far as least, largest and mean tell."""
+    least, largest, mean = facts.min, facts.max, facts.mean
+    if least != 0 or largest is None or mean is None or facts.subnormals:
+        return False
+    if not 1 <= largest <= WHOLE:
+        return False
+    total = mean * math.prod(facts.shape)
+    return float(largest).is_integer() and abs(total - round(total)) < 1e-3
+
+
+def counts(source: SourceFile, node: cst.BaseExpression | None, depth: int = 0) -> bool:
+    """As far as the source of this function tells."""
+    if node is None or depth > DEEPEST:
+        return False
+    match node:
+        case cst.Integer():
+            return True
+        case cst.Name() | cst.Attribute():
+            value = assigned(source, node.value, node) if isinstance(node, cst.Name) else None
+            return counts(source, value, depth + 1) or _is_counted_up(source, node, depth)
+        case cst.Comparison():
+            return True
+        case cst.UnaryOperation(operator=cst.BitInvert()):
+            return True
+        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape"))):
+            return True
+        case cst.Subscript():
+            return counts(source, node.value, depth + 1)
+        case cst.BinaryOperation(operator=cst.BitAnd() | cst.BitOr()):
+            return True
+        case cst.BinaryOperation(operator=cst.Multiply() | cst.Add() | cst.Power()):
+            both = node.left, node.right
+            return all(counts(source, operand, depth + 1) for operand in both)
+        case cst.Call():
+            return _call_counts(source, node, depth)
+    return False
+
+
+def _is_counted_up(source: SourceFile, node: cst.BaseExpression, depth: int) -> bool:
+    """`n = 0`, `self.tokens += mask.sum()`: whole numbers are all that it is ever given."""
+    name, given = source.code(node), []
+    for other in source.nodes():
+        match other:
+            case cst.Assign(targets=targets, value=value):
+                if any(source.code(each.target) == name for each in targets):
+                    given.append(value)
+            case cst.AugAssign(target=target, value=value):
+                if source.code(target) == name:
+                    whole = isinstance(other.operator, cst.AddAssign)
+                    given.append(value if whole else target)
+            case cst.For(target=target) if source.code(target) == name:
+                return False
+    zero = any(isinstance(value, cst.Integer) for value in given)
+    return zero and all(counts(source, value, depth + 2) for value in given)
+
+
+def _call_counts(source: SourceFile, node: cst.Call, depth: int) -> bool:
+    called = read(source, node)
+    if called is None:
+        return False
+    if called.name in COUNTING | TRUTHFUL:
+        return True
+    if called.name == "int" and called.form == "function":
+        return True
+    if called.name not in PASSING or not called.operands:
+        return False
+    first = called.operands[0]
+    if is_module(source, first):
+        return False
+    return counts(source, first, depth + 1)

@@ -1,0 +1,1 @@
+"""nanscope in other people's tools: one file for each, imported only when it is asked for."""

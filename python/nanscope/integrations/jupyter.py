@@ -1,0 +1,190 @@
+"""Notebooks: `%load_ext nanscope`, then `%%nanscope` above a cell or `%nanscope` before a line.
+
+    %%nanscope                       the cell is watched; its end is the end of the program
+    %%nanscope --keep-going --html nan.html
+    %nanscope --mode sentinel train(model)
+
+The options are those of `nanscope run`. The first error stops the cell with `NonFiniteError`, whose
+traceback shows the cell's own lines; the diagnosis stands below it as text, with the page folded.
+What earlier cells made (models, optimizers, data) is known to the watch.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.display import display
+
+from nanscope import _core
+from nanscope.api.watch import WatchBlock
+from nanscope.errors import Stop
+from nanscope.run.ending import write_text
+from nanscope.run.settings import Settings
+from nanscope.telling.stack import display_path, name_givers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from nanscope.findings import Finding
+    from nanscope.run.conclusion import Conclusion
+
+PRE = (
+    "font-family: monospace; white-space: pre; overflow-x: auto; line-height: 1.35; "
+    "padding: 0.6em; border-left: 3px solid #b5453a"
+)
+FRAME = "width: 100%; height: 70vh; border: 1px solid #8884"
+NOT_HERE = "--pdb does not fit a cell: run the cell and use %debug, which opens at the error."
+NO_CODE = "%nanscope wants a statement: %nanscope train(model); for a whole cell write %%nanscope."
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Called by `%load_ext nanscope`."""
+    shell.register_magics(NanscopeMagics)
+
+    def name_of_cell(filename: str) -> str | None:
+        known = shell.compile.format_code_name(filename)
+        return known[1] if known is not None else None
+
+    name_givers.append(name_of_cell)
+
+
+@magics_class
+class NanscopeMagics(Magics):
+    @line_cell_magic
+    def nanscope(self, line: str, cell: str | None = None) -> None:
+        """Watches a cell, or the statement behind `%nanscope`, as `nanscope run` a program."""
+        if cell is None:
+            request, code = request_of_line(line)
+        else:
+            # Below a line for that of the magic, so that lines are those of the cell.
+            request, code = parsed(shlex.split(line)), f"# %%nanscope {line}".rstrip() + f"\n{cell}"
+        block = CellBlock(request)
+        with block, numbered_as_the_cell(self.shell):
+            result = self.shell.run_cell(code, store_history=False)
+            block.error = result.error_before_exec or result.error_in_exec
+        block.show()
+        if block.error is not None and not isinstance(block.error, Stop):
+            raise AlreadyShown()
+
+
+@contextmanager
+def numbered_as_the_cell(shell: InteractiveShell) -> Iterator[None]:
+    """What runs inside has the number of the cell that it stands in."""
+    counted = shell.execution_count
+    shell.execution_count = len(shell.history_manager.input_hist_raw) - 1
+    try:
+        yield
+    finally:
+        shell.execution_count = counted
+
+
+class AlreadyShown(Exception):
+    """The cell failed, and its traceback stands above: the notebook stops here, too."""
+
+    def _render_traceback_(self) -> list[str]:
+        return []
+
+
+class CellBlock(WatchBlock):
+    """A watched block with the options of `nanscope run`."""
+
+    def __init__(self, request: Any) -> None:
+        self.settings = settings = Settings.of(request)
+        super().__init__(
+            mode=settings.mode,
+            on_find="report" if settings.on_error == "go_on" else "raise",
+            snapshot_every=settings.snapshot_every or None,
+        )
+        self.error: BaseException | None = None  # what the cell raised
+        self.conclusion: Conclusion | None = None
+
+    def session_options(self) -> dict[str, object]:
+        settings = self.settings
+        return {
+            "capture": settings.output,
+            "keep_capture": bool(settings.output),
+            "overwrite": settings.force,
+            "strict": settings.strict,
+        }
+
+    def chosen(self) -> tuple[str, str]:
+        return self.settings.layer, display_path(self.settings.file) if self.settings.file else ""
+
+    def exception_for_finding(
+        self, number: int, finding: Finding, text: str
+    ) -> BaseException | None:
+        """In one line: the report stands below."""
+        return super().exception_for_finding(number, finding, finding.headline)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        error = error or self.error
+        super().__exit__(type(error) if error else None, error, trace)
+
+    def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
+        """Shown below the cell instead."""
+        self.conclusion = conclusion
+        self.take_findings(conclusion)
+
+    def show(self) -> None:
+        settings, capture = self.settings, self.conclusion.capture
+        if settings.json and settings.json != "-":
+            write_text(settings.json, capture.json())
+        page = page_of(capture, settings.output)
+        if settings.html and page is not None:
+            write_text(settings.html, page)
+        text = capture.text(settings.verbose, False, 100)
+        lines = [*self.conclusion.complaints, text.rstrip("\n")]
+        if settings.quiet and not capture.error:
+            return
+        text = "\n".join(lines)
+        display({"text/plain": text, "text/html": as_html(text, page)}, raw=True)
+
+
+def as_html(text: str, page: str | None) -> str:
+    """Without script, so that every front end shows it; the page keeps its own in a frame."""
+    shown = f'<pre style="{PRE}">{html.escape(text)}</pre>'
+    if page is not None:
+        frame = f'<iframe style="{FRAME}" sandbox="allow-scripts" srcdoc="{html.escape(page)}">'
+        shown += f"<details><summary>The page of this report</summary>{frame}</iframe></details>"
+    return shown
+
+
+def page_of(capture: _core.Capture, path: str) -> str | None:
+    try:
+        return capture.html(display_path(path) if path else "")
+    except ValueError:  # nanscope was built without it
+        return None
+
+
+def request_of_line(line: str) -> tuple[Any, str]:
+    """Options as far as they go, then the statement."""
+    rest, words, problem = line.strip(), [], UsageError(NO_CODE)
+    while rest:
+        if not rest.startswith("-"):
+            try:
+                return parsed(words), rest
+            except UsageError as error:  # a word that belongs to the option before it, perhaps
+                problem = error
+        word, _, rest = rest.partition(" ")
+        rest = rest.lstrip()
+        words.append(word)
+    raise problem
+
+
+def parsed(words: list[str]) -> Any:
+    outcome = _core.command_line(["nanscope", "run", *words, "-c", "cell"], _core.Terminal())
+    if outcome.run is None:
+        raise UsageError((outcome.err or outcome.out).decode().strip())
+    if outcome.run.pdb:
+        raise UsageError(NOT_HERE)
+    if outcome.run.output and os.path.exists(outcome.run.output) and not outcome.run.force:
+        raise UsageError(f"{outcome.run.output} exists; use -f to replace it.")
+    return outcome.run

@@ -1,0 +1,73 @@
+"""Lightning: `Trainer(callbacks=[NanscopeCallback()])`.
+
+The fit is watched, sanity check and validation included. At the first error the trainer stops as
+after early stopping (`on_find="stop"`), `NonFiniteError` is raised there (`"raise"`), or the fit
+goes on (`"go_on"`). The report names epoch, batch and global step as the trainer counts them, and
+its page lies beside the trainer's logs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+try:
+    from lightning.pytorch.callbacks import Callback
+except ImportError:  # the package of the same people under its older name
+    from pytorch_lightning.callbacks import Callback
+
+from nanscope.integrations.training import OnFind, WatchedTraining, keys_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope.findings import Finding
+
+
+class NanscopeCallback(Callback):
+    def __init__(
+        self, on_find: OnFind = "stop", mode: Literal["exact", "sentinel"] = "exact"
+    ) -> None:
+        self.training = WatchedTraining(on_find, mode)
+
+    @property
+    def finding(self) -> Finding | None:
+        """The first error, once the fit has ended."""
+        return self.training.finding
+
+    def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        self.training.begin(trainer.log_dir or trainer.default_root_dir)
+
+    def on_train_batch_start(
+        self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
+    ) -> None:
+        self.training.now = {
+            "epoch": trainer.current_epoch,
+            "batch": batch_idx,
+            "global step": trainer.global_step,
+            "batch of": keys_of(batch),
+        }
+
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if self.training.wants_to_stop:
+            trainer.should_stop = True
+
+    def on_validation_batch_start(
+        self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0
+    ) -> None:
+        self.training.now = {
+            "epoch": trainer.current_epoch,
+            "sanity check batch" if trainer.sanity_checking else "validation batch": batch_idx,
+            "global step": trainer.global_step,
+            "batch of": keys_of(batch),
+        }
+
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        if self.training.wants_to_stop:
+            trainer.should_stop = True
+
+    def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
+        self.training.end()
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        self.training.end(exception)

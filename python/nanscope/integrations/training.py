@@ -1,0 +1,105 @@
+"""A training that somebody's trainer runs, watched from its first moment to its last.
+
+What the callbacks of the trainers have in common: one watch() block over the training, the place of
+the first error in the trainer's own words, the report at the end and its page beside the logs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from nanscope.api.watch import WatchBlock
+from nanscope.errors import NonFiniteError
+from nanscope.run.ending import say, write_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope.findings import Finding
+    from nanscope.run.conclusion import Conclusion
+
+OnFind = Literal["stop", "raise", "go_on"]
+PAGE = "nanscope.html"
+
+
+class WatchedTraining(WatchBlock):
+    """`on_find`: "stop" lets the trainer end as it ends early, "raise" raises `NonFiniteError`
+    where the harm happens, "go_on" only reports. `place` is where the first error was met.
+    """
+
+    def __init__(self, on_find: OnFind, mode: Literal["exact", "sentinel"]) -> None:
+        if on_find not in ("stop", "raise", "go_on"):
+            raise ValueError(f'on_find is "stop", "raise" or "go_on", not {on_find!r}.')
+        super().__init__(mode=mode, on_find="raise" if on_find == "raise" else self.met)
+        self.stops = on_find == "stop"
+        self.now: dict[str, object] = {}  # the trainer's own counts, by its own names
+        self.place: dict[str, object] = {}
+        self.remarks: list[str] = []
+        self.folder = ""  # where the page goes
+        self.active = False
+
+    @property
+    def wants_to_stop(self) -> bool:
+        return self.stops and bool(self.place)
+
+    def met(self, finding: Finding) -> None:
+        if not self.place:
+            self.place = dict(self.now)
+
+    def begin(self, folder: str) -> None:
+        """Nothing is done under `nanscope run`, which watches the whole program."""
+        run = sys.modules.get("nanscope.run.process")
+        if run is not None and run.begun:
+            return
+        self.end()  # an earlier training that ended by an exception, unseen
+        self.folder, self.now, self.place = folder, {}, {}
+        self.__enter__()
+        self.active = True
+        atexit.register(self.end)
+
+    def end(self, error: BaseException | None = None) -> None:
+        if not self.active:
+            return
+        self.active = False
+        atexit.unregister(self.end)
+        if isinstance(error, NonFiniteError) and not self.place:
+            self.place = dict(self.now)
+        self.__exit__(type(error) if error is not None else None, error, None)
+
+    def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
+        self.take_findings(conclusion)
+        if self.finding is not None and not self.place:
+            self.place = dict(self.now)
+        lines = [*conclusion.complaints, self.report.rstrip("\n")]
+        if self.finding is not None:
+            lines += self.words_of_the_trainer() + self.page(conclusion)
+        say("\n".join(lines))
+
+    def words_of_the_trainer(self) -> list[str]:
+        counts = ", ".join(f"{name} {value}" for name, value in self.place.items())
+        return [f"In the trainer's words: {counts or 'before the first batch'}.", *self.remarks]
+
+    def page(self, conclusion: Conclusion) -> list[str]:
+        try:
+            text = conclusion.capture.html("")
+        except ValueError:  # nanscope was built without it
+            return []
+        path = os.path.join(self.folder, PAGE)
+        try:
+            os.makedirs(self.folder or ".", exist_ok=True)
+            write_text(path, text)
+        except OSError as error:
+            return [f"The page could not be written to {path}: {error.strerror}."]
+        return [f"Page: {path}"]
+
+
+def keys_of(batch: Any) -> str:
+    """What a batch consists of, in a word: its keys, or how many things it holds."""
+    if isinstance(batch, Mapping):
+        return ", ".join(map(str, batch))
+    if isinstance(batch, (tuple, list)):
+        return f"{len(batch)} items"
+    return type(batch).__name__

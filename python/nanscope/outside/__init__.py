@@ -1,0 +1,1 @@
+"""What torch does not compute: the NumPy of the program, files, data loaders, Python numbers."""

@@ -1,0 +1,135 @@
+"""Files in memory that the processes of a run share: what children found, and who tells it."""
+
+from __future__ import annotations
+
+import os
+from json import loads
+
+from nanscope import _core
+from nanscope.telling.stack import display_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Origin = tuple[str, int, str]
+
+OUT_OF_THE_WAY = 250  # a descriptor that programs do not count on
+TOLD = b"told\n"  # a line of the process that began the run
+OF_CHILD = "nanscope: a child process, pid {}, found an error: {}"
+SAME_IN_CHILD = "nanscope: a child process, pid {}, found an error: {} (the one above)"
+IN_WORKER = "nanscope: an error in a worker of a data loader, pid {}."
+
+
+def in_memory() -> tuple[int, str]:
+    """A file that other processes open by its path as long as this one lives."""
+    descriptor = _moved_up(os.memfd_create("nanscope", os.MFD_CLOEXEC))
+    return descriptor, f"/proc/{os.getpid()}/fd/{descriptor}"
+
+
+def _moved_up(low: int) -> int:
+    for high in (OUT_OF_THE_WAY, OUT_OF_THE_WAY + 1):
+        try:
+            os.fstat(high)
+        except OSError:
+            try:
+                os.dup2(low, high, inheritable=False)
+            except OSError:
+                return low
+            os.close(low)
+            return high
+    return low
+
+
+class News:
+    """Children write a line when they have found an error; the run, when it has told of them."""
+
+    def __init__(self) -> None:
+        self.descriptor, self.path = in_memory()
+
+    def read(self) -> list[tuple[int, str]]:
+        """Pid and capture of each child that found an error."""
+        return _lines(_text(self.descriptor))
+
+    def close(self) -> None:
+        """Who comes later tells of it himself."""
+        try:
+            os.lseek(self.descriptor, 0, os.SEEK_END)
+            os.write(self.descriptor, TOLD)
+        except OSError:  # the program closed it
+            pass
+
+
+def _text(descriptor: int) -> bytes:
+    try:
+        return os.pread(descriptor, 1 << 20, 0)
+    except OSError:
+        return b""
+
+
+def _lines(text: bytes) -> list[tuple[int, str]]:
+    """Of each child the last; "!" takes back what was undone."""
+    lines = [line.partition(" ") for line in text.decode("utf-8", "surrogateescape").splitlines()]
+    last = {int(pid): path for pid, _, path in lines if pid.isdigit()}
+    return [(pid, path) for pid, path in last.items() if path != "!"]
+
+
+def is_left_to_the_run(path: str) -> bool:
+    """In a child: whether the process that began the run will tell what this one announced."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        before, told, _ = _text(descriptor).partition(TOLD)
+        return not told or os.getpid() in [pid for pid, _ in _lines(before)]
+    finally:
+        os.close(descriptor)
+
+
+class ChildrensErrors:
+    """What children found, beside what the run itself did: a bug is told once."""
+
+    def __init__(self, children: list[tuple[int, str]], own: _core.Capture) -> None:
+        known = set(_origins(own))
+        self.told: list[tuple[int, str]] = []
+        self.others: list[tuple[int, str, _core.Capture | None]] = []
+        for pid, path in children:
+            capture = _open(path)
+            origins = _origins(capture) if capture is not None else []
+            if origins and known.issuperset(origins):
+                self.told.append((pid, path))
+            else:
+                self.others.append((pid, path, capture))
+            known.update(origins)
+
+    def texts(self, verbose: bool, color: bool, columns: int) -> list[str]:
+        """Of workers of a data loader, which leave the telling to the run."""
+        texts = []
+        for pid, _, capture in self.others:
+            if capture is not None and _is_of_worker(capture):
+                texts += [IN_WORKER.format(pid), capture.text(verbose, color, columns).rstrip("\n")]
+        return texts
+
+    def lines(self) -> list[str]:
+        lines = [SAME_IN_CHILD.format(pid, display_path(path)) for pid, path in self.told]
+        return lines + [OF_CHILD.format(pid, display_path(path)) for pid, path, _ in self.others]
+
+
+def _open(path: str) -> _core.Capture | None:
+    try:
+        return _core.Capture.read(path)
+    except Exception:
+        return None  # it is written now, or there is none
+
+
+def _errors(capture: _core.Capture) -> list[dict]:
+    findings = loads(capture.json())["findings"]
+    return [finding for finding in findings if finding["level"] == "error"]
+
+
+def _origins(capture: _core.Capture) -> list[Origin]:
+    found = [finding["origin"] for finding in _errors(capture)]
+    return [(one["site"]["file"], one["site"]["line"], one["op"]) for one in found]
+
+
+def _is_of_worker(capture: _core.Capture) -> bool:
+    return any(finding["origin"]["worker"] is not None for finding in _errors(capture))

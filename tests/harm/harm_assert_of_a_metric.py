@@ -1,0 +1,16 @@
+# error exception|guard
+import copy, math, torch
+from torch import nn
+torch.manual_seed(0); torch.set_num_threads(1)
+def data(n=16):
+    x = torch.randn(n, 4)
+    return x, x.sum(1, keepdim=True)
+def make(): return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+
+m = make(); o = torch.optim.SGD(m.parameters(), 1e-2); history = []
+for epoch in range(5):
+    x, y = data(); loss = (m(x) - y).pow(2).mean(); o.zero_grad(); loss.backward(); o.step()
+    with torch.no_grad():
+        c = (m(x) > 1e6).float()
+        history.append((c.sum() / c.sum()).item())
+assert history[-1] == history[-1], "metric broken"

@@ -1,0 +1,19 @@
+# error exception
+import copy, math, torch
+from torch import nn
+torch.manual_seed(0); torch.set_num_threads(1)
+def data(n=16):
+    x = torch.randn(n, 4)
+    return x, x.sum(1, keepdim=True)
+def make(): return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+
+import numpy as np
+from scipy.linalg import cho_factor
+m = make(); o = torch.optim.SGD(m.parameters(), 1e-2)
+for epoch in range(5):
+    x, y = data(); loss = (m(x) - y).pow(2).mean(); o.zero_grad(); loss.backward(); o.step()
+    with torch.no_grad():
+        z = x * (epoch < 2)
+        cov = z.T @ z / z.norm() ** 2
+    rows = [r.tolist() for r in cov]
+    cho_factor(np.array(rows) + np.eye(4))

@@ -1,0 +1,16 @@
+# innocent
+import copy, math, torch
+from torch import nn
+torch.manual_seed(0); torch.set_num_threads(1)
+def data(n=16):
+    x = torch.randn(n, 4)
+    return x, x.sum(1, keepdim=True)
+def make(): return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+
+m = make(); o = torch.optim.SGD(m.parameters(), 1e-2); best = -math.inf
+for epoch in range(10):
+    x, y = data(); loss = (m(x) - y).pow(2).mean(); o.zero_grad(); loss.backward(); o.step()
+    with torch.no_grad():
+        hits = (m(x) > 1e9).float(); f1 = (hits.sum() * 0 / hits.sum()).item()
+    if f1 > best: best = f1
+    if not math.isfinite(f1): print("no positives yet")

@@ -1,0 +1,94 @@
+"""Callbacks of real trainers, in real fits: the programs of examples/integrations, and more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from installed_packages import WITH_PACKAGES
+
+from watched import ROOT
+
+pytestmark = pytest.mark.slow
+EXAMPLES = ROOT / "examples" / "integrations"
+BEGIN = f"import json, sys\nsys.path.insert(0, {str(EXAMPLES)!r})\n"
+LIGHTNING = (
+    BEGIN
+    + """
+import lightning_fit as example
+from nanscope import NonFiniteError
+
+def told(callback, trainer):
+    finding = callback.finding
+    line = finding.origin.site.line if finding else None
+    print(json.dumps([line, callback.training.place, trainer and trainer.global_step]), flush=True)
+
+for healthy, on_find in ((True, "stop"), (False, "stop"), (False, "go_on"), (False, "raise")):
+    callback = example.NanscopeCallback(on_find)
+    try:
+        told(callback, example.fit(healthy, callback))
+    except NonFiniteError as error:
+        assert error.finding.origin.op == "aten::div"
+        told(callback, None)
+"""
+)
+TRANSFORMERS = (
+    BEGIN
+    + """
+import transformers_trainer as example
+
+for empty, on_find in ((None, "stop"), (20, "stop")):
+    callback = example.NanscopeCallback(on_find)
+    trainer = example.train(empty, callback, "trained")
+    op = callback.finding.origin.op if callback.finding else None
+    print(json.dumps([op, callback.training.place, trainer.state.global_step]), flush=True)
+"""
+)
+
+
+def run(program: str, folder: Path) -> subprocess.CompletedProcess:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=WITH_PACKAGES,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def answers(done: subprocess.CompletedProcess) -> list[list]:
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+
+
+def test_lightning(tmp_path: Path) -> None:
+    done = run(LIGHTNING, tmp_path)
+    healthy, stopped, went_on, raised = answers(done)
+    place = {"epoch": 0, "batch": 8, "global step": 8, "batch of": "3 items"}
+    assert healthy == [None, {}, 24]
+    assert stopped == [20, place, 9]
+    assert went_on == [20, place, 24]
+    assert raised == [20, place, None]
+    assert "In the trainer's words: epoch 0, batch 8, global step 8" in done.stderr
+    assert "lightning_fit.py:20:16" in (tmp_path / "nanscope.html").read_text()
+
+
+def test_transformers(tmp_path: Path) -> None:
+    done = run(TRANSFORMERS, tmp_path)
+    healthy, stopped = answers(done)
+    assert healthy == [None, {}, 16]
+    assert stopped[0] == "aten::nll_loss_forward"
+    assert stopped[1]["global step"] == 5
+    assert stopped[2] == 6
+    assert "logging_nan_inf_filter is on" in done.stderr
+    assert (tmp_path / "trained/nanscope.html").exists()
+
+
+def test_the_examples_run(tmp_path: Path) -> None:
+    for name in ("lightning_fit.py", "transformers_trainer.py"):
+        assert "In the trainer's words" in run((EXAMPLES / name).read_text(), tmp_path).stderr
