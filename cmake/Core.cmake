@@ -25,7 +25,6 @@ if(NANSCOPE_CORE)
 endif()
 
 find_debian_package(fmt libfmt-dev)
-find_debian_package(CLI11 libcli11-dev)
 find_debian_package(nlohmann_json nlohmann-json3-dev)
 # Deflated members of a checkpoint. The archive, where there is one: nothing more is needed at run time then.
 find_package(Threads REQUIRED)
@@ -101,7 +100,7 @@ target_precompile_headers(nanscope_core PRIVATE
   <string> <vector> <optional> <unordered_map> <algorithm> <fmt/format.h> <nlohmann/json.hpp>)
 target_compile_definitions(nanscope_core PRIVATE NANSCOPE_VERSION="${PROJECT_VERSION}")
 target_compile_options(nanscope_core PRIVATE ${warnings} -fno-semantic-interposition)
-target_link_libraries(nanscope_core PRIVATE nanscope_fmt CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB Threads::Threads)
+target_link_libraries(nanscope_core PRIVATE nanscope_fmt nlohmann_json::nlohmann_json ZLIB::ZLIB Threads::Threads)
 # Calls inside the core are direct: nobody interposes its functions.
 target_link_options(nanscope_core PRIVATE
   -Wl,-Bsymbolic-functions -Wl,--no-undefined "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")

@@ -13,7 +13,7 @@ if(test_sources AND TARGET nanscope_core)
   target_compile_definitions(nanscope_tests PRIVATE
     NANSCOPE_VERSION="${PROJECT_VERSION}" NANSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(nanscope_tests PRIVATE
-    nanscope_core nanscope_fmt CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
+    nanscope_core nanscope_fmt nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
   target_precompile_headers(nanscope_tests PRIVATE
     <string> <vector> <optional> <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h>)
   add_test(NAME nanscope_tests COMMAND nanscope_tests)

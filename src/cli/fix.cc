@@ -1,6 +1,5 @@
 // nanscope fix: a patch of the source, proved by running it. Needs Python; parsed here only.
 
-#include <CLI/CLI.hpp>
 
 #include "cli/program.h"
 #include "cli/verb.h"
@@ -22,18 +21,18 @@ Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
                    "fix [options] --from CAPTURE [script.py [args...]]"},
                   "  nanscope fix --verify 500 train.py --epochs 3");
   options.manner_means("do not print the report", "also every candidate that was tried");
-  CLI::App& app = options.app();
+  OptionList& app = options.app();
   const auto add = [&](const char* name, std::string& value, const char* description,
                        const char* type) {
-    return app.add_option(name, value, description)->type_name(type)->take_last();
+    return app.add_option(name, value, description)->type_name(type);
   };
-  CLI::Option* steps =
+  Option* steps =
       add("--verify", verify, "steps to run on after the one that failed (default 100)", "N");
-  CLI::Option* runs = add("--max-runs", max_runs,
+  Option* runs = add("--max-runs", max_runs,
                           "repeats of the program, at most (default 24); 0: only propose", "N");
-  CLI::Option* seconds =
+  Option* seconds =
       add("--max-time", max_time, "begin no repeat after so many seconds (default 900)", "S");
-  CLI::Option* fixes =
+  Option* fixes =
       add("--max-fixes", max_fixes, "faults to fix one after the other (default 6)", "N");
   app.add_flag(
       "--yes", request.yes,
@@ -41,8 +40,8 @@ Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("--apply", request.apply, "write the verified patch into the source");
   app.add_flag("--in-packages", request.in_packages,
                "with --apply, also write into an installed package");
-  CLI::Option* earlier = add("--from", from, "begin with the finding of this capture", "CAPTURE");
-  CLI::Option* wanted =
+  Option* earlier = add("--from", from, "begin with the finding of this capture", "CAPTURE");
+  Option* wanted =
       add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");
 
   const auto program =

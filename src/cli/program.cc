@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <iterator>
 
@@ -13,13 +12,13 @@
 namespace nanscope::cli {
 namespace {
 
-bool takes_value(const CLI::App& app, const std::string& name) {
-  const CLI::Option* option = app.get_option_no_throw(name);
-  return option != nullptr && option->get_items_expected_max() > 0;
+bool takes_value(const OptionList& app, const std::string& name) {
+  const Option* option = app.find(name);
+  return option != nullptr && option->takes_value();
 }
 
 // Does this option's value stand in the next argument?
-bool value_follows(const CLI::App& app, const std::string& argument) {
+bool value_follows(const OptionList& app, const std::string& argument) {
   if (argument.starts_with("--"))
     return argument.find('=') == std::string::npos && takes_value(app, argument);
   for (std::size_t i = 1; i < argument.size(); ++i)  // -qo FILE
@@ -34,7 +33,7 @@ bool names_program(const std::string& argument) {
 
 }  // namespace
 
-std::size_t program_begins(const CLI::App& app, const Arguments& arguments) {
+std::size_t program_begins(const OptionList& app, const Arguments& arguments) {
   std::size_t i = 0;
   while (i < arguments.size() && !names_program(arguments[i]))
     i += value_follows(app, arguments[i]) ? 2 : 1;
@@ -72,13 +71,13 @@ std::string take_program(Arguments program, RunRequest& request) {
   return exists(request.target) ? std::string() : request.target + " does not exist.";
 }
 
-std::string take_count(const CLI::Option& option, const std::string& text,
+std::string take_count(const Option& option, const std::string& text,
                        std::optional<std::int64_t>& count, std::int64_t least) {
   if (option.count() == 0) return {};
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least)
-    return fmt::format("{} needs a whole number {}, not {}.", option.get_name(),
+    return fmt::format("{} needs a whole number {}, not {}.", option.name(),
                        least > 0 ? "above 0" : "from 0", text.empty() ? "nothing" : text);
   count = number;
   return {};

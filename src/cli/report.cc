@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/captures.h"
@@ -116,16 +115,14 @@ Outcome carry_out_report(const Arguments& arguments, const Terminal& terminal) {
                   "  nanscope report nanscope-train.1234.nsc -o report.html");
   options.manner_means("do not say where it was written",
                        "text: the whole way, the stack, the notes; github: the notes too");
-  CLI::App& app = options.app();
-  app.add_option("--to", to, format_names() + " (default: html)")->type_name("FORMAT")->take_last();
+  OptionList& app = options.app();
+  app.add_option("--to", to, format_names() + " (default: html)")->type_name("FORMAT");
   app.add_option("-o,--output", output, "where to; - is stdout, the default but for html")
-      ->type_name("FILE")
-      ->take_last();
+      ->type_name("FILE");
   app.add_option("--redact", redact_words,
                  "leave out what these words, joined by commas, name: "
                  "source, paths, values")
-      ->type_name("WORDS")
-      ->take_last();
+      ->type_name("WORDS");
   app.add_option("CAPTURE", paths, ".nsc files")->required();
   if (std::optional<Outcome> answer = options.parse(arguments)) return *answer;
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "capture/writer.h"
@@ -63,35 +62,33 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
                   "  nanscope run -o loss.nsc train.py --epochs 3");
   options.manner_means("do not print the report",
                        "also the whole way, the stack, the dropped suspects and the notes");
-  CLI::App& app = options.app();
+  OptionList& app = options.app();
   const auto add = [&](const char* names, std::string& value, const char* description,
                        const char* type) {
-    return app.add_option(names, value, description)->type_name(type)->take_last();
+    return app.add_option(names, value, description)->type_name(type);
   };
-  CLI::Option* named =
+  Option* named =
       add("-o,--output", output, "the capture (default: nanscope-<script>.<pid>.nsc)", "FILE");
   app.add_flag("-f,--force", request.force, "replace the capture if it exists");
-  CLI::Option* wanted =
+  Option* wanted =
       add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");
-  CLI::Option* page = add("--html", html, "write the report there too, as a page", "FILE");
+  Option* page = add("--html", html, "write the report there too, as a page", "FILE");
   app.add_flag("--keep-going", request.keep_going, "do not stop the program at the first error");
   app.add_flag("--raise", request.raise, "raise nanscope.NonFiniteError where the harm happens");
   app.add_flag("--strict", request.strict,
                "every birth of a NaN or Inf is an error, and raised at its very line");
   app.add_flag("--pdb", request.pdb, "open the debugger there");
-  CLI::Option* way =
+  Option* way =
       add("--mode", mode, "exact: every operation; sentinel: once a step (docs/sentinel.md)",
           "exact|sentinel");
   app.add_option("--allow", request.allow,
                  "what is made there may be non-finite (docs/allow.md); may be given again")
-      ->type_name("FILE[:LINE]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  CLI::Option* often =
+      ->type_name("FILE[:LINE]");
+  Option* often =
       add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
   add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
   add("--file", request.file, "only findings of this source file", "PATH");
-  CLI::Option* limited = add("--steps", steps, "stop after N training steps", "N");
+  Option* limited = add("--steps", steps, "stop after N training steps", "N");
 
   const auto program =
       arguments.begin() + static_cast<std::ptrdiff_t>(program_begins(app, arguments));

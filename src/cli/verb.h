@@ -2,12 +2,12 @@
 // the list of cli.cc.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/option_list.h"
 #include "cli/request.h"
 
 namespace nanscope::cli {
@@ -43,7 +43,7 @@ class Options {
   // `usage` has one line per form, without the leading "nanscope".
   Options(const Verb& verb, std::vector<std::string> usage, std::string example);
 
-  CLI::App& app() { return app_; }
+  OptionList& app() { return app_; }
   // What -q and -v mean to this verb.
   void manner_means(const char* quiet, const char* verbose);
   [[nodiscard]] const Manner& manner() const { return manner_; }
@@ -53,12 +53,12 @@ class Options {
 
  private:
   [[nodiscard]] std::string help() const;
-  [[nodiscard]] std::string complaint(const CLI::ParseError& error) const;
 
   const Verb& verb_;
   std::vector<std::string> usage_;
   std::string example_;
-  CLI::App app_;
+  OptionList app_;
+  bool help_wanted_ = false;
   Manner manner_;
 };
 
