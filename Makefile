@@ -85,14 +85,14 @@ fuzz-programs: setup build ## random programs, plain and watched, for SECONDS (3
 fuzz: setup-build ## every fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
 
-wheels: build ## dist/: one wheel per Python found, adapters for every torch; fetches 7 GB of wheels
-	@python3 scripts/versions/wheels.py
+wheels: setup-build ## dist/: one wheel per Python found, adapters for every torch; fetches 7 GB of wheels
+	@nice python3 scripts/versions/wheels.py
 
-test-matrix: build ## other torches and Pythons, one cell after another (CELL=2.15-3.12); by hand
-	@python3 scripts/versions/matrix.py
+test-matrix: setup-build ## other torches and Pythons, one cell after another (CELL=2.15-3.12); by hand
+	@nice python3 scripts/versions/matrix.py
 
 check-versions: ## our tables of ops against the ops of every torch (TORCHES="2.13 2.15")
-	@python3 scripts/versions/check_versions.py
+	@nice python3 scripts/versions/check_versions.py
 
 clean: ## remove build/; .venv stays
 	rm -rf build

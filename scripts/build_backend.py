@@ -1,5 +1,5 @@
 """What `pip install .` calls: scikit-build-core, with its progress shown. A source archive gets the
-report page, built.
+report page, built. Libraries that the system lacks are asked of PyPI: an install needs no root.
 
 Pip keeps what a build says to itself, unless it fails or with -v: compiling looks like a hang. So
 ninja's count is written straight to the terminal, in the line below pip's own, where there is a
@@ -19,7 +19,32 @@ from pathlib import Path
 from scikit_build_core import build as skbuild
 from scikit_build_core.build import *  # noqa: F403  the hooks that need no progress
 
+# A header of each library that the core is compiled with, and the package that carries it.
+LIBRARIES = {
+    "fmt/format.h": "cmeel-fmt==12.2.0",
+    "nlohmann/json.hpp": "nlohmann-json==3.12.0",
+    "zlib.h": "cmeel-zlib==1.3.2",
+}
 STEP = re.compile(rb"^\[(\d+)/(\d+)\] ")
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    missing = [package for header, package in LIBRARIES.items() if not is_there(header)]
+    return [*skbuild.get_requires_for_build_wheel(config_settings), *missing]
+
+
+def is_there(header: str) -> bool:
+    """Does the compiler find it by itself? Without a compiler CMake says what is needed."""
+    compiler = os.environ.get("CXX", "c++").split()
+    try:
+        done = subprocess.run(
+            [*compiler, "-x", "c++", "-E", "-o", os.devnull, "-"],
+            input=f"#include <{header}>\n".encode(),
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return True
+    return done.returncode == 0
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 JSON_FILE = ROOT / "docs" / "supported.json"
@@ -16,13 +20,15 @@ PAGE = ROOT / "docs" / "supported.md"
 BEGIN, END = "<!-- written by scripts/versions/page.py -->", "<!-- end -->"
 
 
-def read_cells() -> dict[str, dict]:
-    return json.loads(JSON_FILE.read_text()) if JSON_FILE.exists() else {}
+def read_known() -> dict[str, dict]:
+    """What was seen: by cell ("2.15-3.12"), and by wheel ("3.12")."""
+    known = json.loads(JSON_FILE.read_text()) if JSON_FILE.exists() else {}
+    return {"cells": {}, "wheels": {}} | known
 
 
-def write_cells(cells: dict[str, dict]) -> None:
+def write_known(known: dict[str, dict]) -> None:
     """To the JSON and to the page."""
-    JSON_FILE.write_text(json.dumps(cells, indent=1, sort_keys=True) + "\n")
+    JSON_FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
     write_page()
 
 
@@ -39,10 +45,10 @@ def state_of(name: str, cells: dict[str, dict]) -> str:
         return "not tried"
     if cell["state"] != "run":
         return cell["state"]
-    groups = cell["groups"].values()
-    passed = sum(group["passed"] for group in groups)
-    failed = sum(group["failed"] for group in groups)
-    return f"run: {passed:,} tests" + (f", {failed} failed" if failed else "")
+    parts = cell["parts"].values()
+    passed = sum(part["passed"] for part in parts)
+    failed = sum(part["failed"] for part in parts)
+    return f"run: {passed:,} checks" + (f", {failed} failed" if failed else "")
 
 
 def overview(cells: dict[str, dict]) -> list[str]:
@@ -55,41 +61,57 @@ def overview(cells: dict[str, dict]) -> list[str]:
     return lines
 
 
+def order_of(name: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in re.findall(r"\d+", name))
+
+
 def details(cells: dict[str, dict]) -> list[str]:
-    tried = {name: cell for name, cell in cells.items() if cell.get("groups")}
+    tried = {name: cells[name] for name in sorted(cells, key=order_of) if cells[name].get("parts")}
     if not tried:
         return []
-    groups = list(next(iter(tried.values()))["groups"])
-    lines = ["", f"| cell | torch | self-test | {' | '.join(groups)} |"]
-    lines.append("|---" * (len(groups) + 3) + "|")
+    parts = [name for name in PARTS if any(name in cell["parts"] for cell in tried.values())]
+    lines = ["", f"| cell | torch | {' | '.join(parts)} |"]
+    lines.append("|---" * (len(parts) + 2) + "|")
     for name, cell in tried.items():
-        figures = [cell["groups"].get(group) for group in groups]
-        shown = [figure_of(figure) for figure in figures]
-        found = re.search(r"\d+ of \d+", cell.get("self-test", ""))
-        test = found[0] if found else "-"
-        lines.append(f"| {name} | {cell['torch']} | {test} | {' | '.join(shown)} |")
+        shown = [figure_of(cell["parts"].get(part)) for part in parts]
+        lines.append(f"| {name} | {cell['torch']} | {' | '.join(shown)} |")
     failures = [
-        f"- {name}, {group}: {', '.join(f'`{test}`' for test in figure['which'])}"
+        f"- {name}, {part}: {', '.join(f'`{test}`' for test in figures['which'])}"
         for name, cell in tried.items()
-        for group, figure in cell["groups"].items()
-        if figure.get("which")
+        for part, figures in cell["parts"].items()
+        if figures.get("which")
     ]
     return [*lines, *(["", "Failed:", "", *failures] if failures else [])]
 
 
-def figure_of(figure: dict | None) -> str:
-    if figure is None:
+def figure_of(figures: dict | None) -> str:
+    if figures is None:
         return "-"
-    failed = f", {figure['failed']} failed" if figure["failed"] else ""
-    return f"{figure['passed']}{failed}"
+    return f"{figures['passed']}" + (f", {figures['failed']} failed" if figures["failed"] else "")
+
+
+def wheel_lines(wheels: dict[str, dict]) -> list[str]:
+    if not wheels:
+        return []
+    lines = ["", "| wheel | adapters for torch | MB | `pip install` | tried with torch |"]
+    lines.append("|---" * 5 + "|")
+    for version in sorted(wheels, key=order_of):
+        seen = wheels[version]
+        platform = seen["file"].removesuffix(".whl").split("-")[-1].split(".")[0]
+        lines.append(
+            f"| CPython {version}, {platform} | {', '.join(seen['adapters'])} | {seen['MB']} "
+            f"| {seen['installed in s']} s | {seen.get('tried with torch', 'none')} |"
+        )
+    return lines
 
 
 def write_page() -> None:
-    cells = read_cells()
+    known = read_known()
+    cells = known["cells"]
     text = PAGE.read_text()
     before, after = text[: text.index(BEGIN)], text[text.index(END) :]
-    table = "\n".join([BEGIN, "", *overview(cells), *details(cells), "", ""])
-    PAGE.write_text(before + table + after)
+    table = [*overview(cells), *details(cells), *wheel_lines(known["wheels"])]
+    PAGE.write_text(before + "\n".join([BEGIN, "", *table, "", ""]) + after)
 
 
 if __name__ == "__main__":

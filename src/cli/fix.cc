@@ -1,6 +1,5 @@
 // nanscope fix: a patch of the source, proved by running it. Needs Python; parsed here only.
 
-
 #include "cli/program.h"
 #include "cli/verb.h"
 
@@ -29,7 +28,7 @@ Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
   Option* steps =
       add("--verify", verify, "steps to run on after the one that failed (default 100)", "N");
   Option* runs = add("--max-runs", max_runs,
-                          "repeats of the program, at most (default 24); 0: only propose", "N");
+                     "repeats of the program, at most (default 24); 0: only propose", "N");
   Option* seconds =
       add("--max-time", max_time, "begin no repeat after so many seconds (default 900)", "S");
   Option* fixes =

@@ -11,9 +11,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-std::string unknown(const std::string& name) {
-  return fmt::format("there is no option {}.", name);
-}
+std::string unknown(const std::string& name) { return fmt::format("there is no option {}.", name); }
 
 // The first thing that is wrong is the one to tell.
 void keep_first(std::string& complaint, std::string another) {

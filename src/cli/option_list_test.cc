@@ -65,8 +65,7 @@ TEST_F(OptionListTest, SaysWhatIsWrong) {
   for (const auto& [words, sentence] :
        {Wrong{{"--bogus"}, "there is no option --bogus."},
         Wrong{{"--bogus=3"}, "there is no option --bogus=3."},
-        Wrong{{"-qx"}, "there is no option -x."},
-        Wrong{{"-o"}, "--output needs a FILE."},
+        Wrong{{"-qx"}, "there is no option -x."}, Wrong{{"-o"}, "--output needs a FILE."},
         Wrong{{"--quiet=yes"}, "--quiet takes no value."},
         Wrong{{"a"}, "a is one argument too many."},
         Wrong{{"--bogus", "-o"}, "there is no option --bogus."}})

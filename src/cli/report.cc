@@ -1,6 +1,7 @@
 // nanscope report: captures as a page, and in the formats that other tools read.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

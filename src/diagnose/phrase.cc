@@ -1,6 +1,7 @@
 #include "diagnose/phrase.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,7 @@
 # AMP: one batch holds a NaN; the scaler skips its step as if the scale were too large
 # expect: error
 # phase: forward
-# op: aten::lift_fresh
+# op: aten::lift_fresh; from torch 2.15: aten::fill_
 # line: 16
 # cause: bad_input_data
 import torch

@@ -1,7 +1,7 @@
 # Samples that the run itself spoiled, saved and read back into memory that healthy tensors had
 # expect: error
 # phase: forward
-# op: aten::lift_fresh
+# op: aten::lift_fresh; from torch 2.15: aten::fill_
 # line: 22
 # cause: nan_constant
 import io

@@ -106,6 +106,9 @@ def test_the_origin_is_that_of_the_exact_watch(name: str, tmp_path: Path) -> Non
     if name in UNSEEN:
         assert seen.first("error") is None
         return
+    if wanted["expect"] == ["silence"]:  # this torch has mended it
+        assert seen.first("error") is None
+        return
     if wanted["expect"] == ["error or warning"] and seen.first("error") is None:
         return  # a warning, which a sentinel does not look for
     origin = seen.error["origin"]
