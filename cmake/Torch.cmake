@@ -5,7 +5,7 @@
 # so that it sees its own site-packages. Torch is not imported: that takes a second and may fail.
 # Of a torch only include/, version.py and three libraries are needed; `make wheels` unpacks no more.
 set(NANSCOPE_TORCH_DIR "$ENV{NANSCOPE_TORCH_DIR}" CACHE STRING
-  "Folders of torch packages, one per minor; empty: that of the Python interpreter")
+  "Folders of torch packages, one per minor, or the folder of all header sets; empty: that of the Python interpreter")
 # The versions are written down once, where the running package checks them too.
 set(support "${PROJECT_SOURCE_DIR}/python/nanscope/support.py")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${support}")
@@ -32,6 +32,10 @@ list(GET torch_minors -1 newest)
 set(torch_needed "nanscope needs torch ${oldest} to ${newest} in the environment it is installed into")
 
 set(torch_dirs "${NANSCOPE_TORCH_DIR}")
+file(GLOB header_sets "${NANSCOPE_TORCH_DIR}/*/torch/version.py")  # as releases.py lays them out
+if(NANSCOPE_TORCH_DIR AND header_sets)
+  list(TRANSFORM header_sets REPLACE "/version.py$" "" OUTPUT_VARIABLE torch_dirs)
+endif()
 if(NOT torch_dirs)
   execute_process(
     COMMAND "${Python_EXECUTABLE}" -I -c [[

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.util
-import os
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from releases import RELEASES, ROOT, headers
+from releases import ROOT, headers, minors_wanted
 
 NAME = re.compile(r'constexpr const char\* name = "aten::(\w+)"')
 STRINGS = r'((?:"[^"]*"\s*)+)'
@@ -74,7 +73,7 @@ def is_there(name: str, ops: set[str]) -> bool:
 
 
 def main() -> int:
-    minors = os.environ.get("TORCHES", "").split() or list(RELEASES)
+    minors = minors_wanted()
     versions = {minor: ops_of(headers(minor)) for minor in minors}
     named = tables()
     empty = [table for table, names in named.items() if not names]

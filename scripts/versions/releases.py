@@ -4,6 +4,8 @@ Everything is kept below build/versions, or in the folder that NANSCOPE_VERSIONS
 header sets of torch (half a gigabyte each), environments of the matrix, build trees. What is
 complete has a stamp, so that whatever is interrupted goes on where it stopped. One build tree per
 Python serves the wheels and the matrix: an adapter is compiled once.
+
+Called by itself it fetches the header set of every minor (TORCHES="2.13 2.15": of these).
 """
 
 from __future__ import annotations
@@ -171,3 +173,12 @@ def build_wheel(version: str, minors: list[str], out: Path) -> Path:
         *("--wheel-dir", out, ROOT),
     )
     return next(out.glob("nanscope-*.whl"))
+
+
+def minors_wanted() -> list[str]:
+    return os.environ.get("TORCHES", "").split() or list(RELEASES)
+
+
+if __name__ == "__main__":
+    for wanted in minors_wanted():
+        print(headers(wanted))

@@ -22,10 +22,10 @@ from page import read_known, write_known
 from releases import (
     KEPT,
     LIBRARIES,
-    RELEASES,
     ROOT,
     build_wheel,
     environment,
+    minors_wanted,
     pythons,
     run,
     say,
@@ -95,7 +95,7 @@ def note_wheel(version: str, minors: list[str], seen: dict) -> None:
 
 
 def main() -> None:
-    minors = os.environ.get("TORCHES", "").split() or list(RELEASES)
+    minors = minors_wanted()
     torch = os.environ.get("TRY") or "2.15.0"
     found = pythons()
     if not found:
