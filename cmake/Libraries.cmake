@@ -1,14 +1,7 @@
 # The libraries of the core: those of the system, or packages of PyPI that carry them.
 #
 # An install must not need root: where a library is missing, scripts/build_backend.py asks pip for
-# its package, which then lies in the environment of the build (CMAKE_PREFIX_PATH).
-set(prefixes "${CMAKE_PREFIX_PATH}")
-foreach(folder IN LISTS prefixes)
-  if(IS_DIRECTORY "${folder}/cmeel.prefix")  # where the packages cmeel-* put what they carry
-    list(APPEND CMAKE_PREFIX_PATH "${folder}/cmeel.prefix")
-  endif()
-endforeach()
-
+# its package and puts it on CMAKE_PREFIX_PATH.
 set_property(GLOBAL PROPERTY FIND_LIBRARY_USE_LIB64_PATHS TRUE)  # Debian's CMake would pass it over
 
 # cannot_find(name debian_package python_package)
@@ -32,7 +25,7 @@ endif()
 
 find_package(nlohmann_json QUIET)
 if(NOT nlohmann_json_FOUND)
-  find_path(json_include nlohmann/json.hpp PATH_SUFFIXES nlohmann_json/include)
+  find_path(json_include nlohmann/json.hpp)
   if(NOT json_include)
     cannot_find(nlohmann-json nlohmann-json3-dev nlohmann-json)
   endif()

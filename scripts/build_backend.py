@@ -47,7 +47,19 @@ def is_there(header: str) -> bool:
     return done.returncode == 0
 
 
+def show_packages_to_cmake() -> None:
+    """What those packages carry lies in folders of their own, in the environment of the build."""
+    folders = [
+        Path(place, name) for place in sys.path for name in ("cmeel.prefix", "nlohmann_json")
+    ]
+    found = [str(folder) for folder in folders if (folder / "include").is_dir()]
+    others = os.environ.get("CMAKE_PREFIX_PATH")
+    if found:
+        os.environ["CMAKE_PREFIX_PATH"] = os.pathsep.join(found + [others] * bool(others))
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    show_packages_to_cmake()
     with progress():
         return skbuild.build_wheel(wheel_directory, config_settings, metadata_directory)
 

@@ -70,7 +70,14 @@ def run_self_test(folder: Path) -> dict:
 
 
 def run_tests(folder: Path, words: list[str]) -> dict:
-    command = [folder / "bin" / "python", "-m", "pytest", "-q", "-n", os.environ.get("JOBS", "0")]
+    command = [
+        folder / "bin" / "python",
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        os.environ.get("TEST_JOBS", "0"),
+    ]
     command += ["-m", "not release", *words, "-p", "no:cacheprovider", "--tb=short", "-rfE"]
     # The words of a failure are long, and a part that is interrupted has them too.
     with (KEPT / f"{folder.name}.log").open("w+") as log:

@@ -139,7 +139,10 @@ def core() -> Path:
     if not (build / "build.ninja").exists():
         run("cmake", "--preset", "dev", cwd=ROOT)
     run("flock", build / ".build.lock", "cmake", "--build", build, "--target", "nanscope_core")
-    return build / "libnanscope_core.so"
+    built, stripped = build / "libnanscope_core.so", KEPT / "libnanscope_core.so"
+    if not stripped.exists() or stripped.stat().st_mtime < built.stat().st_mtime:
+        run("strip", "--strip-all", "-o", stripped, built)
+    return stripped
 
 
 def tools_of(version: str) -> Path:
