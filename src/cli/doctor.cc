@@ -1,7 +1,5 @@
 // nanscope doctor: what will be watched here. Needs Python; parsed here only.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/verb.h"
 
 namespace nanscope::cli {

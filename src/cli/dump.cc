@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "capture/encode.h"
 #include "capture/format.h"
 #include "capture/reader.h"

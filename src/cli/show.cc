@@ -1,7 +1,5 @@
 // nanscope show: the diagnosis of a capture, as `run` printed it.
 
-#include <CLI/CLI.hpp>
-
 #include "capture/reader.h"
 #include "cli/verb.h"
 #include "report/summary.h"

@@ -2,8 +2,6 @@
 
 #include "report/stats.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/captures.h"
 #include "cli/verb.h"
 
