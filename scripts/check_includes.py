@@ -29,6 +29,7 @@ ROOMS = [
 PYTHON_ROOMS = [
     {"telling"},
     {"outside"},
+    {"ranks"},
     {"moments", "run", "sentinel"},
     {"api"},
     {"numpy"},

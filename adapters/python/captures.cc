@@ -17,6 +17,7 @@
 #include "records/words.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/merge.h"
 #include "report/summary.h"
 #include "report/text.h"
 
@@ -114,6 +115,18 @@ Capture unwatched(const std::vector<Native>& argv, const std::string& python,
   return capture;
 }
 
+// Of [(capture, path)] and of ranks without one: [(rank, host, pid, sentence)].
+Capture merged(const std::vector<std::tuple<Capture, Native>>& captures,
+               const std::vector<std::tuple<int, Native, std::int64_t, std::string>>& also) {
+  if (captures.empty()) throw nb::value_error("There is no capture to merge.");
+  std::vector<CaptureOfRank> of_ranks;
+  for (const auto& [capture, path] : captures) of_ranks.push_back({capture, path.bytes});
+  std::vector<RankLine> lines;
+  for (const auto& [rank, host, pid, sentence] : also)
+    lines.push_back({rank, host.bytes, pid, "", sentence});
+  return merge(std::move(of_ranks), std::move(lines));
+}
+
 void add_class(nb::module_& module) {
   nb::class_<Capture>(module, "Capture", "The records of one session, from which a report is made.")
       .def_static(
@@ -136,6 +149,16 @@ void add_class(nb::module_& module) {
             return nb::bytes(bytes.data(), bytes.size());
           },
           "As a file holds it.")
+      .def_static("merged", &merged, nb::arg("captures"), nb::arg("also"),
+                  "Of many ranks, with their paths: the origin first, a line for each.")
+      .def_prop_rw(
+          "rank", [](const Capture& self) { return self.program.rank; },
+          [](Capture& self, std::optional<int> rank) { self.program.rank = rank; },
+          nb::arg("rank").none(), "Of torch.distributed, or None.")
+      .def_prop_rw(
+          "world_size", [](const Capture& self) { return self.program.world_size; },
+          [](Capture& self, std::optional<int> size) { self.program.world_size = size; },
+          nb::arg("world_size").none(), "How many ranks there are, or None.")
       .def_prop_ro(
           "error", [](const Capture& self) { return findings_of(self, Level::kError) > 0; },
           "Whether an error is among the findings.")

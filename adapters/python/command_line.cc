@@ -65,6 +65,8 @@ void add_requests(nb::module_& module) {
       .def_ro("snapshot_every_s", &RunRequest::snapshot_every_s)
       .def_prop_ro("layer", [](const RunRequest& self) { return Native{self.layer}; })
       .def_prop_ro("file", [](const RunRequest& self) { return Native{self.file}; })
+      .def_ro("nproc", &RunRequest::nproc)
+      .def_ro("no_follow", &RunRequest::no_follow)
       .def_ro("quiet", &RunRequest::quiet)
       .def_ro("verbose", &RunRequest::verbose)
       .def_ro("color", &RunRequest::color);

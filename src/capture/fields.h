@@ -132,6 +132,24 @@ void fields(auto& visit, A<Forewarning> auto& warning) {
   visit("goes_in", warning.goes_in);
 }
 
+void fields(auto& visit, A<Giver> auto& giver) {
+  visit("rank", giver.rank);
+  visit("nan", giver.nan);
+  visit("pos_inf", giver.pos_inf);
+  visit("neg_inf", giver.neg_inf);
+}
+
+void fields(auto& visit, A<Collective> auto& collective) {
+  visit("op", collective.op);
+  visit("group", collective.group);
+  visit("way", collective.way);
+  visit("sequence", collective.sequence);
+  visit("ranks", collective.ranks);
+  visit("reduces", collective.reduces);
+  visit("givers", collective.givers);
+  visit("givers_known", collective.givers_known);
+}
+
 void fields(auto& visit, A<Origin> auto& origin) {
   visit("kind", origin.kind);
   visit("phase", origin.phase);
@@ -158,6 +176,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("left_before", origin.left_before);
   visit("from_other_device", origin.from_other_device);
   visit("not_spelled", origin.not_spelled);
+  visit("collective", origin.collective);
 }
 
 void fields(auto& visit, A<Harm> auto& harm) {
@@ -217,6 +236,8 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("left_out_by", finding.left_out_by);
   visit("arrival", finding.arrival);
   visit("arrival_is_likely", finding.arrival_is_likely);
+  visit("elsewhere", finding.elsewhere);
+  visit("given", finding.given);
 }
 
 void fields(auto& visit, A<Withdrawal> auto& withdrawal) {
@@ -269,6 +290,8 @@ void fields(auto& visit, A<Program> auto& program) {
   visit("ended", program.ended);
   visit("devices", program.devices);
   visit("seconds", program.seconds);
+  visit("rank", program.rank);
+  visit("world_size", program.world_size);
 }
 
 void fields(auto& visit, A<NotWatched> auto& gap) {

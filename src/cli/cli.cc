@@ -19,7 +19,7 @@ using cli::Verb;
 
 // Every verb there is.
 const Verb* const kVerbs[] = {&cli::kRun,  &cli::kFix,  &cli::kShow,    &cli::kReport, &cli::kStats,
-                              &cli::kDump, &cli::kScan, &cli::kExplain, &cli::kDoctor};
+                              &cli::kMerge, &cli::kDump, &cli::kScan, &cli::kExplain, &cli::kDoctor};
 
 std::string help() {
   std::string text =

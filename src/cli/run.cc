@@ -25,6 +25,13 @@ std::string take_mode(const std::string& mode, const std::string& every, RunRequ
   return {};
 }
 
+std::string check_nproc(const RunRequest& request) {
+  if (!request.nproc) return {};
+  if (*request.nproc < 1) return "--nproc needs a number of ranks, 1 or more.";
+  if (request.no_follow) return "--nproc starts ranks to watch them, and --no-follow watches none.";
+  return {};
+}
+
 std::string check_manner(const RunRequest& request) {
   if (request.pdb && request.target == "-" && request.kind == RunRequest::Kind::kScript)
     return "--pdb reads the standard input, and the program comes from there; give a script.";
@@ -54,6 +61,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   std::string json;
   std::string html;
   std::string steps;
+  std::string nproc;
   std::string mode = "exact";
   std::string every;
   Options options(kRun,
@@ -88,6 +96,9 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
       add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
   add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
   add("--file", request.file, "only findings of this source file", "PATH");
+  Option* many = add("--nproc", nproc, "start it as N ranks, by torch.distributed.run", "N");
+  app.add_flag("--no-follow", request.no_follow,
+               "do not watch other Pythons that the program starts");
   Option* limited = add("--steps", steps, "stop after N training steps", "N");
 
   const auto program =
@@ -102,7 +113,8 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   request.mode_given = way->count() > 0;
   if (often->count() > 0 && every.empty()) every = "nothing";
   for (const std::string& wrong :
-       {take_count(*limited, steps, request.steps), take_mode(mode, every, request),
+       {take_count(*limited, steps, request.steps), take_count(*many, nproc, request.nproc),
+        check_nproc(request), take_mode(mode, every, request),
         take_program(Arguments(program, arguments.end()), request), check_manner(request),
         check_files(request)})
     if (!wrong.empty()) return options.bad_usage(wrong);

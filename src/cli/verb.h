@@ -26,6 +26,7 @@ extern const Verb kShow;
 extern const Verb kDump;
 extern const Verb kReport;
 extern const Verb kStats;
+extern const Verb kMerge;
 extern const Verb kExplain;
 extern const Verb kDoctor;
 extern const Verb kScan;

@@ -21,6 +21,7 @@
 // Where it came from. What no op computed is explained by these alone.
 #define NANSCOPE_SOURCES(family) \
   family(forewarning)            \
+  family(received)               \
   family(memory)                 \
   family(input_data)             \
   family(constant)               \

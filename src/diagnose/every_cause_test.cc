@@ -161,6 +161,18 @@ Finding computed_unseen() {
   return finding;
 }
 
+Finding received(std::vector<Giver> givers) {
+  Finding finding = from(OriginKind::kReceived, made(kInf, "c10d::allreduce_", {}));
+  finding.origin.collective = Collective{.op = "c10d::allreduce_",
+                                         .group = "0",
+                                         .sequence = 412,
+                                         .ranks = 4,
+                                         .reduces = true,
+                                         .givers = std::move(givers),
+                                         .givers_known = true};
+  return finding;
+}
+
 std::vector<Trial> trials() {
   return {
       {"division_by_zero",
@@ -293,6 +305,14 @@ std::vector<Trial> trials() {
        computed_unseen(),
        {from(OriginKind::kImported, of("mul", kNan, kNan)), "bad_input_data"},
        {made(kNan, "mylib::fancy", {with("x", "", 1)}), "unknown"}},
+      {"received_from_rank",
+       received({{1, 4, 0, 0}}),
+       {from(OriginKind::kImported, of("mul", kNan, kNan)), "bad_input_data"},
+       {received({}), "overflow_in_reduction"}},
+      {"overflow_in_reduction",
+       received({}),
+       {of("add", kInf, 6e4, "float16"), "half_overflow"},
+       {received({{0, 0, 1, 0}, {3, 0, 2, 0}}), "received_from_rank"}},
       {"unknown",
        made(kNan, "mylib::fancy", {with("x", "", 1)}),
        {made(kNan, "mylib::fancy", {with("x", "self", kNan)}), "bad_input_data"},

@@ -19,6 +19,8 @@ Role EventView::role() const {
       return Role::kImported;
     case OriginKind::kUninitialised:
       return Role::kCarrier;
+    case OriginKind::kReceived:
+      return Role::kReceived;
   }
   return Role::kCarrier;
 }

@@ -105,8 +105,9 @@ void Judge::copied_out(const TensorState& tensor, const HostValues& values) {
   Session(*this)->copied_out(tensor, values);
 }
 
-std::optional<Verdict> Judge::handed_over(const TensorState& tensor, const Place& place) {
-  return Session(*this)->handed_over(tensor, place);
+std::optional<Verdict> Judge::handed_over(const TensorState& tensor, const Place& place,
+                                         bool read_there) {
+  return Session(*this)->handed_over(tensor, place, read_there);
 }
 
 void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }

@@ -98,7 +98,9 @@ class Judge {
   void copied_out(const TensorState& tensor, const HostValues& values);
   // A tensor is handed to another process. What was born here is read there; what came from
   // outside is judged by the one who uses it.
-  std::optional<Verdict> handed_over(const TensorState& tensor, const Place& place);
+  // `read_there`: as if the host had read it; not so of what a rank gives into a collective.
+  std::optional<Verdict> handed_over(const TensorState& tensor, const Place& place,
+                                     bool read_there = true);
   void ended(const Ending& ending);
   // This is a child now: it has its parent's values, and none of its parent's pending affairs.
   void forked();

@@ -51,9 +51,12 @@ bool JudgeState::inherited(const std::vector<EventId>& ids) const {
 }
 
 // The other process is told how it became bad, whoever made it.
-std::optional<Verdict> JudgeState::handed_over(const TensorState& tensor, const Place& place) {
+std::optional<Verdict> JudgeState::handed_over(const TensorState& tensor, const Place& place,
+                                              bool read_there) {
   std::vector<EventId> born;
-  const std::vector<EventId> ids = blame_tensor(tensor, place);
+  std::vector<EventId> ids = blame_tensor(tensor, place);
+  // A gradient goes into a collective while its backward still runs.
+  if (!read_there) add_losses_behind(ids, /*of_open_too=*/true);
   for (const EventId id : ids) {
     const Event* event = events.find(id);
     if (event == nullptr || id < first_own_event) continue;
@@ -66,7 +69,7 @@ std::optional<Verdict> JudgeState::handed_over(const TensorState& tensor, const 
       born.push_back(id);
     }
   }
-  if (!born.empty()) remember_host(born, place);
+  if (read_there && !born.empty()) remember_host(born, place);
   std::optional<Verdict> verdict = verdicts.tell({HarmKind::kHost, ids, place});
   if (verdict) verdict->inherited = verdict->origin.id < first_own_event;
   return verdict;

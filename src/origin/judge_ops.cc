@@ -141,6 +141,10 @@ void Call::find_parents() {
 EventId Call::import(std::size_t number) {
   const OpRecord::Read& read = record_.reads[number];
   const bool unwatched = read.was_finite || read.from_other_device;
+  if (!unwatched) {
+    if (const auto receipt = state_.world.receipt_of(read.state))
+      return state_.receive(read.state, *receipt, facts_.facts(number));
+  }
   const OriginKind kind = unwatched ? OriginKind::kUnwatched : OriginKind::kImported;
   const EventId id =
       state_.import(read.state, record_.op, record_.place, facts_.facts(number), kind);

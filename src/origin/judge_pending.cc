@@ -120,12 +120,12 @@ void JudgeState::forget_gradients(const std::function<bool(TensorId)>& gone) {
   });
 }
 
-void JudgeState::add_losses_behind(std::vector<EventId>& ids) {
+void JudgeState::add_losses_behind(std::vector<EventId>& ids, bool of_open_too) {
   if (!any_root_pending) return;
   poll_roots();
   const std::vector<Blamed> origins = blame(ids, events);
   for (const Root& root : roots) {
-    if (!root.pending() || root.open) continue;
+    if (!root.pending() || (root.open && !of_open_too)) continue;
     const bool made_by_it = std::any_of(origins.begin(), origins.end(), [&](const Blamed& origin) {
       return origin.id() >= root.first_event && origin.source->view.place.phase == Phase::kBackward;
     });

@@ -22,8 +22,18 @@ std::vector<EventId> JudgeState::matching(std::vector<EventId> ids, Kinds kinds)
 
 std::vector<EventId> JudgeState::blame_tensor(const TensorState& tensor, const Place& place) {
   std::vector<EventId> ids = matching(ledger.events_of(tensor), tensor.kinds);
-  if (ids.empty()) ids.push_back(import(tensor, &kInputData, place, world.facts_of(tensor)));
-  return ids;
+  if (!ids.empty()) return ids;
+  auto facts = world.facts_of(tensor);
+  if (const auto receipt = world.receipt_of(tensor)) return {receive(tensor, *receipt, facts)};
+  return {import(tensor, &kInputData, place, std::move(facts))};
+}
+
+EventId JudgeState::receive(const TensorState& tensor, const World::Receipt& receipt,
+                            std::shared_ptr<const EventFacts> facts) {
+  const OriginKind kind = receipt.declared ? OriginKind::kDeclared : OriginKind::kReceived;
+  const EventId id = import(tensor, receipt.op, receipt.place, std::move(facts), kind);
+  events.find(id)->source->view.receipt = receipt.number;
+  return id;
 }
 
 EventId JudgeState::import(const TensorState& tensor, const OpInfo* op, const Place& place,

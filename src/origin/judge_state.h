@@ -115,7 +115,8 @@ struct JudgeState {
   void forked();
   void begin_anew();
   void take_over(const Past& past);
-  std::optional<Verdict> handed_over(const TensorState& tensor, const Place& place);
+  std::optional<Verdict> handed_over(const TensorState& tensor, const Place& place,
+                                     bool read_there);
   [[nodiscard]] bool inherited(const std::vector<EventId>& ids) const;
 
   // ---- judge_pending.cc
@@ -128,7 +129,7 @@ struct JudgeState {
   void forget_gradients(const std::function<bool(TensorId)>& gone);
   // Bad losses whose backward made what these values come from: the update of an optimizer that
   // is not torch's, or that calls backward inside its step, shows only when it has written.
-  void add_losses_behind(std::vector<EventId>& ids);
+  void add_losses_behind(std::vector<EventId>& ids, bool of_open_too = false);
   void close(Root& root, Fate what);
   void forget_done_roots();
   // The state that was spoilt is as it was before; gradients of then are not used any more.
@@ -152,6 +153,9 @@ struct JudgeState {
   [[nodiscard]] std::vector<EventId> blame_tensor(const TensorState& tensor, const Place& place);
   [[nodiscard]] std::vector<EventId> matching(std::vector<EventId> ids, Kinds kinds) const;
   [[nodiscard]] std::vector<EventId> alive(std::vector<EventId> ids) const;  // not forgotten
+  // What a collective brought.
+  EventId receive(const TensorState& tensor, const World::Receipt& receipt,
+                  std::shared_ptr<const EventFacts> facts);
   EventId import(const TensorState& tensor, const OpInfo* op, const Place& place,
                  std::shared_ptr<const EventFacts> facts, OriginKind kind = OriginKind::kImported);
   Event& add(Event event);

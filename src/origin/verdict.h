@@ -31,6 +31,7 @@ struct EventView : EventBase {
   bool discarded = false;                   // replaced on purpose
   bool left_before = false;        // imported, after this run had handed out numbers like it
   bool from_other_device = false;  // unwatched: another device computed it
+  std::uint64_t receipt = 0;       // received: World::Receipt
 
   [[nodiscard]] Role role() const;  // in a chain
   // Data, where nothing was computed; else the phase of the call.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "origin/place.h"
 #include "origin/target.h"
 #include "watch/ledger.h"
 #include "watch/tensor_state.h"
@@ -13,6 +14,7 @@
 namespace nanscope {
 
 struct EventFacts;  // event_facts.h
+struct OpInfo;      // op_record.h
 
 using RootId = std::uint64_t;  // of a backward() or autograd.grad() call
 
@@ -46,6 +48,14 @@ class World : public StorageKeeper {
   virtual std::vector<Replaced> replaced_values() { return {}; }
   // Facts of a tensor that nobody made and no op has read: one of those just reported.
   virtual std::shared_ptr<const EventFacts> facts_of(const TensorState&) { return nullptr; }
+  // The collective that wrote this memory, if one did.
+  struct Receipt {
+    std::uint64_t number = 0;
+    const OpInfo* op = nullptr;
+    Place place;            // where it was called
+    bool declared = false;  // whoever gave it had written it on purpose: a mask
+  };
+  virtual std::optional<Receipt> receipt_of(const TensorState&) { return std::nullopt; }
 };
 
 }  // namespace nanscope

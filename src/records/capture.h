@@ -9,6 +9,7 @@
 #include "records/finding.h"
 #include "records/fix.h"
 #include "records/program.h"
+#include "records/rank.h"
 #include "records/repair.h"
 #include "records/withdrawal.h"
 
@@ -20,6 +21,7 @@ struct Capture {
   Coverage coverage;
   std::optional<Fix> proposal;  // for the first error; it was never run
   std::vector<Repair> repairs;  // at most one for each finding
+  std::vector<RankLine> ranks;  // of many captures that were merged into this one; in no file
   bool complete = true;         // false: the program was cut off before its end was recorded
 };
 

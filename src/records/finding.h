@@ -62,6 +62,14 @@ struct Finding {
   // likely, so is the finding.
   std::vector<std::string> arrival;
   bool arrival_is_likely = false;
+  // Of what was received: the findings of the ranks that gave it, nearest first, lowest rank first;
+  // those that received it themselves are followed by the ones that gave it to them. None of them
+  // has such a list of its own.
+  std::vector<Finding> elsewhere;
+  std::vector<Collective> given;  // into which it was given by this rank since; at most kMostGiven
+
+  static constexpr std::size_t kMostElsewhere = 8;
+  static constexpr std::size_t kMostGiven = 8;
 };
 
 }  // namespace nanscope

@@ -7,7 +7,14 @@
 namespace nanscope {
 
 enum class Level : std::uint8_t { kError, kWarning, kNote };
-enum class OriginKind : std::uint8_t { kBirth, kDeclared, kImported, kUninitialised, kUnwatched };
+enum class OriginKind : std::uint8_t {
+  kBirth,
+  kDeclared,
+  kImported,
+  kUninitialised,
+  kUnwatched,
+  kReceived
+};
 enum class Phase : std::uint8_t { kData, kForward, kBackward, kOptimizer };
 enum class HarmKind : std::uint8_t {
   kGradient,
@@ -21,7 +28,7 @@ enum class HarmKind : std::uint8_t {
   kKept,
   kHost
 };
-enum class Role : std::uint8_t { kBirth, kDeclared, kImported, kCarrier, kCleaned, kHarm };
+enum class Role : std::uint8_t { kBirth, kDeclared, kImported, kCarrier, kCleaned, kHarm, kReceived };
 enum class Ended : std::uint8_t { kNormally, kException, kSignal, kStopped };
 // An operand was replaced; or the operands were made again in float64 from their own inputs.
 enum class ExperimentKind : std::uint8_t { kMended, kMadeAgain };

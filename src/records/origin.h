@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "records/collective.h"
 #include "records/kinds.h"
 #include "records/site.h"
 #include "scan/statistics.h"
@@ -38,6 +39,7 @@ struct Origin {
   bool from_other_device = false;  // unwatched: another device computed it
   bool not_spelled = false;        // declared, by a number that the program's text does not spell
   bool discarded = false;          // the program replaced it on purpose: where, a mask, nan_to_num
+  std::optional<Collective> collective;  // received: the one that brought it
 };
 
 }  // namespace nanscope

@@ -17,8 +17,8 @@ inline constexpr std::array<std::string_view, 0> kWords{};
 template <>
 inline constexpr std::array<std::string_view, 3> kWords<Level>{"error", "warning", "note"};
 template <>
-inline constexpr std::array<std::string_view, 5> kWords<OriginKind>{"birth", "declared", "imported",
-                                                                    "uninitialised", "unwatched"};
+inline constexpr std::array<std::string_view, 6> kWords<OriginKind>{
+    "birth", "declared", "imported", "uninitialised", "unwatched", "received"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Phase>{"data", "forward", "backward",
                                                                "optimizer"};
@@ -27,8 +27,8 @@ inline constexpr std::array<std::string_view, 10> kWords<HarmKind>{
     "gradient",  "parameter", "buffer", "optimizer_state", "exception", "guard", "loss",
     "collapsed", "kept",      "host"};
 template <>
-inline constexpr std::array<std::string_view, 6> kWords<Role>{"birth",   "declared", "imported",
-                                                              "carrier", "cleaned",  "harm"};
+inline constexpr std::array<std::string_view, 7> kWords<Role>{
+    "birth", "declared", "imported", "carrier", "cleaned", "harm", "received"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Ended>{"normally", "exception", "signal",
                                                                "stopped"};

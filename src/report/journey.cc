@@ -28,6 +28,8 @@ Role role_of(OriginKind kind) {
       return Role::kDeclared;
     case OriginKind::kImported:
       return Role::kImported;
+    case OriginKind::kReceived:
+      return Role::kReceived;
     default:
       return Role::kBirth;
   }

@@ -70,8 +70,25 @@ Json frame_of(const Frame& frame) {
   return {{"file", frame.file}, {"line", frame.line}, {"function", frame.function}};
 }
 
+Json giver_of(const Giver& giver) {
+  return {{"rank", giver.rank},
+          {"nan", giver.nan},
+          {"pos_inf", giver.pos_inf},
+          {"neg_inf", giver.neg_inf}};
+}
+
+Json collective_of(const Collective& call) {
+  return {{"op", call.op},
+          {"group", call.group},
+          {"way", call.way},
+          {"sequence", call.sequence},
+          {"ranks", call.ranks},
+          {"givers", list_of(call.givers, giver_of)},
+          {"givers_known", call.givers_known}};
+}
+
 Json origin_of(const Origin& origin) {
-  return {{"kind", word_of(origin.kind)},
+  Json json{{"kind", word_of(origin.kind)},
           {"phase", word_of(origin.phase)},
           {"op", origin.op},
           {"node", or_null(origin.node)},
@@ -92,6 +109,8 @@ Json origin_of(const Origin& origin) {
           {"indices", origin.indices},
           {"per_element", origin.per_element},
           {"in_backward_code", origin.in_backward_code}};
+  if (origin.collective) json["collective"] = collective_of(*origin.collective);
+  return json;
 }
 
 Json harm_of(const std::optional<Harm>& harm) {
@@ -261,6 +280,13 @@ Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair
   report::add_modules(finding, json);
   if (finding.inputs_left_out > 0) json["inputs_left_out"] = finding.inputs_left_out;
   if (finding.forewarning) json["forewarning"] = forewarning_of(*finding.forewarning);
+  if (!finding.given.empty()) json["given"] = list_of(finding.given, collective_of);
+  if (!finding.elsewhere.empty()) {
+    const auto story = [](const Finding& other) {
+      return Json{{"origin", origin_of(other.origin)}, {"cause", cause_of(diagnose(other))}};
+    };
+    json["elsewhere"] = list_of(finding.elsewhere, story);
+  }
   if (!repair.tried.empty()) json["tried"] = list_of(repair.tried, attempt_of);
   return json;
 }
@@ -286,8 +312,18 @@ Json program_of(const Program& program) {
             {"exit_status", or_null(program.exit_status)},
             {"ended", program.ended ? Json(word_of(*program.ended)) : Json(nullptr)}};
   if (!program.devices.empty()) json["devices"] = program.devices;
+  if (program.rank) json["rank"] = *program.rank;
+  if (program.world_size) json["world_size"] = *program.world_size;
   if (program.seconds) json["seconds"] = number_json(*program.seconds);
   return json;
+}
+
+Json rank_of(const RankLine& line) {
+  return {{"rank", line.rank < 0 ? Json(nullptr) : Json(line.rank)},
+          {"host", line.host},
+          {"pid", line.pid},
+          {"capture", line.capture.empty() ? Json(nullptr) : Json(line.capture)},
+          {"sentence", line.sentence}};
 }
 
 Json coverage_of(const Coverage& coverage) {
@@ -309,13 +345,15 @@ Json coverage_of(const Coverage& coverage) {
 
 Json json_document(const Diagnosed& diagnosed) {
   const Capture& capture = diagnosed.capture;
-  return {{"schema", "nanscope/1"},
+  Json json{{"schema", "nanscope/1"},
           {"verdict", verdict_of(capture)},
           {"summary", summary_line(capture)},
           {"complete", capture.complete},
           {"program", program_of(capture.program)},
           {"findings", findings_in_order(diagnosed)},
           {"coverage", coverage_of(capture.coverage)}};
+  if (!capture.ranks.empty()) json["ranks"] = list_of(capture.ranks, rank_of);
+  return json;
 }
 
 std::string json_text(const Json& document, int indent) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diagnose/phrase.h"
+#include "diagnose/received.h"
 #include "records/words.h"
 #include "report/unicode.h"
 
@@ -43,6 +44,9 @@ std::string deed(const Origin& origin) {
     case OriginKind::kUnwatched:
       if (origin.op == kNoOp) return fmt::format("an unwatched kernel made {}", value);
       return fmt::format("{} read {} that an unwatched kernel made", origin.op, value);
+    case OriginKind::kReceived:
+      if (!origin.collective) return fmt::format("{} brought {}", origin.op, value);
+      return fmt::format("received {} in {}", value, call_text(*origin.collective));
   }
   return origin.op;
 }

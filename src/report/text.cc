@@ -316,6 +316,19 @@ void allowances(const Coverage& coverage, Page& page) {
   }
 }
 
+void ranks(const Capture& capture, Page& page) {
+  if (capture.ranks.empty()) return;
+  page.line(0, "");
+  page.line(0, "Ranks");
+  for (const RankLine& line : capture.ranks) {
+    std::string text = line.rank < 0 ? std::string("a rank") : fmt::format("rank {}", line.rank);
+    if (line.pid != 0) text += fmt::format(" (pid {})", line.pid);
+    text += ": " + safe(line.sentence);
+    if (!line.capture.empty()) text += "; capture " + safe(line.capture);
+    page.prose(2, text, 2);
+  }
+}
+
 }  // namespace
 
 std::string text_of(const Finding& finding, const TextOptions& options) {
@@ -338,8 +351,10 @@ std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) 
     page.append(summary_line(capture) + "\n");
     if (options.verbose || ended_badly(capture)) list_notes(diagnosed, page);
     allowances(capture.coverage, page);
+    ranks(capture, page);
     return page.take();
   }
+  ranks(capture, page);
   page.line(0, "");
   page.prose(0, "Coverage: " + coverage_text(capture.coverage) + ".", 2);
   if (!capture.complete)

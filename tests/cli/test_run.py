@@ -342,16 +342,21 @@ for step in range(100):
     assert report["coverage"]["steps"] == 3 and report["program"]["ended"] == "stopped"
 
 
-def test_another_python_is_said_to_be_unwatched(tmp_path: Path) -> None:
+def test_another_python_that_cannot_be_followed_is_said_to_be_unwatched(tmp_path: Path) -> None:
     text = "import os, subprocess, sys, torch\n"
-    text += "subprocess.run([sys.executable, '-c', 'pass'])\nos.system('true')\n"
+    text += "subprocess.run([sys.executable, '-I', '-c', 'pass'])\nos.system('true')\n"
+    text += "subprocess.run([sys.executable, '-c', 'pass'])\n"
     write(tmp_path, {"program.py": text})
     seen = nanscope(tmp_path, "--json", "finding.json", "program.py")
     assert seen.status == 0 and seen.err.startswith("NOT FULLY WATCHED")
     report = json.loads(seen.files["finding.json"])
     assert report["verdict"] == "unknown"
     assert report["coverage"]["not_watched"] == [
-        {"what": "other Python processes", "why": "they are started without nanscope", "count": 1}
+        {
+            "what": "other Python processes",
+            "why": "they ran without nanscope: another interpreter, or -I, -S or -E",
+            "count": 1,
+        }
     ]
 
 

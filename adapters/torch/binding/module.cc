@@ -23,6 +23,7 @@
 #include "adapters/torch/program/forewarn.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/moments.h"
+#include "adapters/torch/ranks/received.h"
 #include "adapters/torch/session/session.h"
 #include "adapters/torch/session/story.h"
 #include "adapters/torch/watch/gil.h"
@@ -215,16 +216,22 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
   ask_for_wrapped(&wrapped_by);
-  Watcher::get().world().ask({.state = &state_by_extent, .facts = &facts_at_hand});
+  Watcher::get().world().ask({.state = &state_by_extent, .facts = &facts_at_hand, .receipt = &receipt_of});
   add_configuration(module);
   add_session_options(module);
   // A watch() block is over: what it gave us is let go of.
   module.def("disconnect", [] {
     configure_story({});
     configure_remaking(nullptr);
+    board_of_ranks().configure(nullptr, nullptr, nullptr);
     Watcher::get().stopping().configure(nullptr, 0);
     Watcher::get().stopping().tell_of_reads(nullptr);
   });
+  // What this rank gives into a collective that is bad, and whom to ask what others gave.
+  module.def("configure_ranks",
+             [](nb::handle join, nb::handle give, nb::handle ask) {
+               board_of_ranks().configure(join.ptr(), give.ptr(), ask.ptr());
+             });
   module.def("install", [] {
     Watcher& watcher = Watcher::get();
     const Installed counts = install_wrappers(watcher.new_ops(), watcher.other_devices());

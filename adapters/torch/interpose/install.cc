@@ -21,6 +21,7 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
                 const c10::FunctionSchema& schema, ScanRule rule, OpFlags flags) {
   const bool aten = name.name.starts_with("aten::");
   if (!aten && is_plumbing(name.name)) return false;
+  if (is_collective(name.name)) return true;
   if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts || rule == ScanRule::kBorrows ||
       rule == ScanRule::kReinterprets)
     return true;

@@ -348,7 +348,10 @@ bool is_plumbing(std::string_view full_name) {
   return false;
 }
 
-bool is_collective(std::string_view full_name) { return full_name.starts_with("c10d::"); }
+bool is_collective(std::string_view full_name) {
+  return full_name.starts_with("c10d::") && full_name.find("barrier") == std::string_view::npos &&
+         full_name != "c10d::check_for_nan";
+}
 
 bool is_hidden_write(std::string_view argument) {
   return argument == "running_mean" || argument == "running_var" || argument == "workspace";

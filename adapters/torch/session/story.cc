@@ -12,6 +12,7 @@
 #include "adapters/python/read_site.h"
 #include "adapters/torch/hit/facts.h"
 #include "adapters/torch/program/frames.h"
+#include "adapters/torch/ranks/received.h"
 #include "adapters/torch/session/module_story.h"
 #include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/watcher.h"
@@ -355,6 +356,7 @@ Finding tell_story(const Verdict& verdict) {
   const nb::gil_scoped_acquire gil;
   Finding finding = begin_finding(verdict.origin);
   bool elsewhere = tell_arrival(verdict.origin, finding);
+  tell_of_ranks(verdict.origin, finding);
   // An infinity that came in is not to blame for what is made of it, unless it was born elsewhere.
   for (const EventView& event : verdict.evidence) {
     if (elsewhere || event.role() != Role::kImported) continue;

@@ -15,6 +15,7 @@
 #include "adapters/torch/ops/ceiling_rule.h"
 #include "adapters/torch/ops/sign_rule.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/ranks/collectives.h"
 #include "adapters/torch/watch/before.h"
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/places.h"
@@ -346,6 +347,7 @@ void call_begins(Call& call) {
       const Busy busy;
       sweep(Watcher::get().new_ops(), Watcher::get().other_devices());
     }
+    if (__builtin_expect(wrapper.collective, 0)) collective_begins(wrapper, call);
     if (!wrapper.writes || wrapper.other_device) return;
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {

@@ -34,6 +34,7 @@ enum class LockRank : std::uint8_t {
   kSession,
   kWorld,
   kStorages,
+  kReceipts,
   kFrames,
   kNodes,
   kNewOps,
@@ -41,8 +42,9 @@ enum class LockRank : std::uint8_t {
   kDisarming,
   kThreads,
 };
-inline constexpr std::array<std::string_view, 9> kLockNames = {
-    "session", "world", "storages", "frames", "nodes", "new ops", "proofs", "disarming", "threads"};
+inline constexpr std::array<std::string_view, 10> kLockNames = {
+    "session", "world",   "storages", "receipts",  "frames",
+    "nodes",   "new ops", "proofs",   "disarming", "threads"};
 
 // Lives as long as the process, like what it guards.
 class Lock {

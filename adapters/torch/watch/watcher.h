@@ -8,6 +8,7 @@
 #include "adapters/torch/interpose/new_ops.h"
 #include "adapters/torch/interpose/other_devices.h"
 #include "adapters/torch/program/history.h"
+#include "adapters/torch/ranks/receipts.h"
 #include "adapters/torch/watch/disarm.h"
 #include "adapters/torch/watch/module_looks.h"
 #include "adapters/torch/watch/outside.h"
@@ -42,6 +43,7 @@ class Watcher {
   [[nodiscard]] OtherDevices& other_devices() noexcept { return other_devices_; }
   [[nodiscard]] Proofs& proofs() noexcept { return proofs_; }
   [[nodiscard]] Outside& outside() noexcept { return outside_; }
+  [[nodiscard]] Receipts& receipts() noexcept { return receipts_; }
   // With the GIL held.
   [[nodiscard]] History& history() noexcept { return history_; }
   [[nodiscard]] const History& history() const noexcept { return history_; }
@@ -67,6 +69,7 @@ class Watcher {
   ModuleLooks module_looks_;
   _object* make_again_ = nullptr;  // held
   Outside outside_;
+  Receipts receipts_;
 };
 
 }  // namespace nanscope::torch_adapter

@@ -37,6 +37,10 @@ std::shared_ptr<const EventFacts> TorchWorld::facts_of(const TensorState& state)
   return answers_.facts(state);
 }
 
+std::optional<World::Receipt> TorchWorld::receipt_of(const TensorState& state) {
+  return answers_.receipt(state);
+}
+
 bool TorchWorld::forget(const at::Tensor& tensor) {
   const std::lock_guard guard(lock_);
   gradients_.erase(tensor_id(tensor));

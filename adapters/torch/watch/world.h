@@ -26,11 +26,13 @@ class TorchWorld final : public World {
   std::optional<LeafGrad> peek(TensorId leaf) override;
   std::vector<Replaced> replaced_values() override;
   std::shared_ptr<const EventFacts> facts_of(const TensorState& state) override;
+  std::optional<Receipt> receipt_of(const TensorState& state) override;
 
   // What the world asks of those who know more of tensors than it does; given once, at the start.
   struct Answers {
     TensorState (*state)(const at::Tensor& gradient) = nullptr;
     std::shared_ptr<const EventFacts> (*facts)(const TensorState& state) = nullptr;
+    std::optional<Receipt> (*receipt)(const TensorState& state) = nullptr;
   };
   void ask(const Answers& answers) { answers_ = answers; }
 

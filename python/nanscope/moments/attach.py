@@ -144,6 +144,7 @@ def connect(
     """The hooks; what Python holds of them can be taken out again."""
     from nanscope.moments import left_loops
     from nanscope.outside.arrivals import arrivals
+    from nanscope.ranks.board import board
     from nanscope.telling import module_tree, remade, story
     from nanscope.telling.allowances import allowances
     from nanscope.telling.intent import tests_for_nonfinite
@@ -173,6 +174,7 @@ def connect(
             steps=steps,
         )
     )
+    adapter.configure_ranks(board.join, board.give, board.ask)
     return Hooks(torch, adapter, choice)
 
 

@@ -3,7 +3,7 @@
 A forked child takes the watch over. A child that multiprocessing spawns, or forks from its server,
 is a fresh interpreter: it learns of the run from an entry in the data that multiprocessing prepares
 for it, whose reading begins a watch there before the child imports the program. Another Python that
-the program starts by itself is not watched, and the report says so.
+the program starts by itself is watched through its environment (following.py), or counted.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from nanscope import _core
 from nanscope.errors import ChildStop
 from nanscope.outside.arrivals import arrivals
 from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop
+from nanscope.run.following import Following, is_python
 from nanscope.run.imports import when_imported
 from nanscope.run.process import Watch
 from nanscope.run.settings import Settings
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from nanscope.moments.held import Raised
 
+FOLLOWED = ("subprocess.Popen", "os.posix_spawn")  # through the environment
 # Read by pickle in the child; one without nanscope runs on without it.
 BEGIN = """try:
     from nanscope.run.children import begin_spawned as _begin
@@ -73,6 +75,9 @@ class Children:
         )
         os._exit = _core.Around(REAL_EXIT, before=watch.exits)
         _core.hear_of_programs(self._other_program)
+        if watch.settings.follow:
+            watch.following = Following(watch.settings)
+            watch.following.begin()
         when_imported("multiprocessing.spawn", self._wrap_spawn)
         when_imported("multiprocessing.process", self._wrap_process)
         when_imported("multiprocessing.util", self._wrap_util)
@@ -126,6 +131,8 @@ class Children:
     def _other_program(self, event: str, args: tuple) -> None:
         if not _is_python(event, args):
             return
+        if self.watch.following is not None and event in FOLLOWED:
+            return  # counted if it does not join
         if event == "os.exec":
             key = ("the program that replaced this one", "os.exec starts it, without nanscope")
         else:
@@ -135,18 +142,10 @@ class Children:
 
 def _is_python(event: str, args: tuple) -> bool:
     """Whether the program that is started is a Python without nanscope."""
-    words: list[str] = []
+    words: list = []
     for value in args[:2]:
-        items = value if isinstance(value, list | tuple) else [value]
-        paths = [item for item in items if isinstance(item, str | bytes | os.PathLike)]
-        words += [os.fsdecode(path) for path in paths]
-    text = " ".join(words).split()
-    names = [os.path.basename(word) for word in text]
-    if any(name == "nanscope" for name in names):
-        return False
-    return any(name.startswith(("python", "torchrun")) for name in names) or (
-        bool(sys.executable) and sys.executable in text
-    )
+        words += value if isinstance(value, list | tuple) else [value]
+    return is_python(words)
 
 
 def begin_spawned(values: dict) -> None:

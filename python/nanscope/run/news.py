@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from json import loads
+from json import dumps, loads
 
 from nanscope import _core
 from nanscope.telling.stack import display_path
@@ -16,6 +16,7 @@ OUT_OF_THE_WAY = 250  # a descriptor that programs do not count on
 TOLD = b"told\n"  # a line of the process that began the run
 OF_CHILD = "nanscope: a child process, pid {}, found an error: {}"
 SAME_IN_CHILD = "nanscope: a child process, pid {}, found an error: {} (the one above)"
+NOT_ENDED = "they did not say how they ended: they were killed, or still ran"
 IN_WORKER = "nanscope: an error in a worker of a data loader, pid {}."
 
 
@@ -49,6 +50,33 @@ class News:
         """Pid and capture of each child that found an error."""
         return _lines(_text(self.descriptor))
 
+    def joined(self) -> dict[str, tuple[int, int | None]]:
+        return _joined(_text(self.descriptor))
+
+    def ended(self) -> dict[int, dict]:
+        """What each of them said at its end, by pid."""
+        lines = _text(self.descriptor).decode("utf-8", "replace").splitlines()
+        ends = [loads(line[6:]) for line in lines if line.startswith("ended {")]
+        return {end["pid"]: end for end in ends}
+
+    def gaps(self) -> list[tuple[str, str, int]]:
+        """What went unwatched in other Pythons, which keep no capture if they found no error."""
+        ended = self.ended()
+        found: dict[tuple[str, str], int] = {}
+        for end in ended.values():
+            for gap in end["coverage"]["not_watched"]:
+                key = (gap["what"], gap["why"])
+                found[key] = found.get(key, 0) + gap["count"]
+        silent = sum(pid not in ended for pid, _ in self.joined().values())
+        if silent:
+            found["other Python processes", NOT_ENDED] = silent
+        return [(what, why, count) for (what, why), count in found.items()]
+
+    def summaries_of_ranks(self) -> list[str]:
+        ends = [end for end in self.ended().values() if end["rank"] is not None]
+        ends.sort(key=lambda end: end["rank"])
+        return [f"nanscope: rank {end['rank']}, pid {end['pid']}: {end['summary']}" for end in ends]
+
     def close(self) -> None:
         """Who comes later tells of it himself."""
         try:
@@ -70,6 +98,59 @@ def _lines(text: bytes) -> list[tuple[int, str]]:
     lines = [line.partition(" ") for line in text.decode("utf-8", "surrogateescape").splitlines()]
     last = {int(pid): path for pid, _, path in lines if pid.isdigit()}
     return [(pid, path) for pid, path in last.items() if path != "!"]
+
+
+def joined(path: str, name: str) -> None:
+    """In a Python that the program started: it is watched."""
+    rank = os.environ.get("RANK", "")
+    _append(path, f"joined {name} {os.getpid()} {rank if rank.isdigit() else '-'}")
+
+
+def _joined(text: bytes) -> dict[str, tuple[int, int | None]]:
+    """Pid and rank of each Python that was started, by the name it was given."""
+    found = {}
+    for line in text.decode("utf-8", "replace").splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "joined":
+            name, pid, rank = rest.split()
+            found[name] = (int(pid), None if rank == "-" else int(rank))
+    return found
+
+
+def joined_names(path: str) -> set[str]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return set()
+    try:
+        return set(_joined(_text(descriptor)))
+    finally:
+        os.close(descriptor)
+
+
+def end_in_news(path: str, capture: _core.Capture, file: str) -> None:
+    """At the end of such a Python: a line for the run."""
+    report = loads(capture.json())
+    said = {
+        "pid": os.getpid(),
+        "rank": capture.rank,
+        "summary": report["summary"],
+        "error": capture.error,
+        "path": file,
+        "coverage": report["coverage"],
+    }
+    _append(path, "ended " + dumps(said))
+
+
+def _append(path: str, line: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+    except OSError:
+        return  # the run is gone
+    try:
+        os.write(descriptor, line.encode("utf-8", "replace") + b"\n")
+    finally:
+        os.close(descriptor)
 
 
 def is_left_to_the_run(path: str) -> bool:

@@ -10,10 +10,18 @@ from _thread import get_ident
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.outside.arrivals import arrivals
+from nanscope.ranks import together
+from nanscope.ranks.board import board
 from nanscope.run.conclusion import Conclusion
 from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, terminal_columns, write_text
 from nanscope.run.imports import when_imported
-from nanscope.run.news import OF_CHILD, ChildrensErrors, is_left_to_the_run
+from nanscope.run.news import (
+    OF_CHILD,
+    ChildrensErrors,
+    end_in_news,
+    is_left_to_the_run,
+    joined_names,
+)
 from nanscope.run.observer import Observer
 from nanscope.telling.allowances import allowances
 from nanscope.telling.stack import display_path
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 
     from nanscope.moments.held import Raised
     from nanscope.run.choice import Choice
+    from nanscope.run.following import Following
     from nanscope.run.settings import Settings
 
 ERROR_FOUND = 3
@@ -35,6 +44,17 @@ RAN_ON = (
     "or the error was in another thread."
 )
 IN_CHILD = "nanscope: an error in a child process, pid {}."
+NOT_JOINED = "they ran without nanscope: another interpreter, or -I, -S or -E"
+STOPPED_WITH_OTHERS = "nanscope stopped the program: another rank found an error"
+STUCK_AFTER_S = 5.0  # a collective that waits for a rank that has ended
+
+
+def _say_which_rank(conclusion: Conclusion) -> None:
+    if together.is_one_of_many():
+        conclusion.capture.rank = board.own_rank()
+        conclusion.capture.world_size = board.world_size()
+        if conclusion.path:
+            conclusion.capture.write_end(conclusion.path)
 
 
 class ExactRun(Observer):
@@ -67,6 +87,7 @@ class Watch:
         self.unwatched: dict[tuple[str, str], int] = {}  # (what, why): how often
         self.choice: Choice | None = None  # --layer, --file
         self.news = None  # of children, in the process that began the run
+        self.following: Following | None = None  # other Pythons that the program starts
         self.nothing_chosen: str | None = None  # a sentence
         self.judging = 0  # the thread that does
         self.judged = False
@@ -76,7 +97,7 @@ class Watch:
 
     @property
     def error_status(self) -> int:
-        return STOPPED_CHILD if self.settings.is_child else ERROR_FOUND
+        return STOPPED_CHILD if self.settings.is_spawned else ERROR_FOUND
 
     # ---------------------------------------------------------------- before and during
     def begin(self) -> None:
@@ -107,6 +128,8 @@ class Watch:
             arrivals.readers.of_torch(torch)
             self.begin_session(os.getpid())
             _core.have_last_words(self.last_words)
+            together.listener.stopped = self.others_stopped
+            board.joined = together.listener.begin
             observer.begin()
         except Exception as error:
             self.problem = f"nanscope could not attach itself to torch: {error!r}"
@@ -149,6 +172,8 @@ class Watch:
         self.settings.force = False
         self.news = None
         self.unwatched.clear()
+        if self.following is not None:
+            self.following.started.clear()
         allowances.forget_counts()
         self.judging = 0
         self.judged = False
@@ -172,6 +197,7 @@ class Watch:
             self._leave_it_to_the_other()
             return self.status
         self.judging = get_ident()
+        together.listener.end()
         try:
             # The end has no place in the source: not that of whoever calls us here.
             self.status = _core.call_hidden(self._judge, ending, raised)
@@ -197,12 +223,15 @@ class Watch:
         if self.adapter is None:
             return self._nothing_watched(ending)
         conclusion = self.conclude(ending, raised)
+        _say_which_rank(conclusion)
         children = self._children(at_the_end=True)
         found = conclusion.capture.error or bool(children)
         if found:
             from nanscope.run import proposal  # its imports are for a program that had an error
 
             proposal.add_to(conclusion, self.settings)
+        if self._is_told_with_others(conclusion, ending, found):
+            return ERROR_FOUND
         self._show(conclusion, ending, children)
         self._write(conclusion.capture, conclusion.path)
         return self._status(found, ending)
@@ -230,7 +259,7 @@ class Watch:
         ends with another than 0. But one that we stopped did not do its work, and does not say so.
         The run ends with 3, whoever found the error.
         """
-        if not self.settings.is_child:
+        if not self.settings.is_spawned:
             return ERROR_FOUND if found else None
         return STOPPED_CHILD if found and ending.kind == "stopped" and not ending.status else None
 
@@ -277,12 +306,82 @@ class Watch:
             if conclusion.path:
                 lines.append(f"Capture: {display_path(conclusion.path)}")
             lines += self.observer.remarks()
+        if not quiet and self.news is not None:
+            lines += self.news.summaries_of_ranks()
         errors = ChildrensErrors(children, capture)
         if not quiet:
             lines += errors.texts(settings.verbose, settings.color, terminal_columns())
         lines += errors.lines()
         if lines:
             say("\n".join(lines))  # at once: other processes write there too
+
+    # ---------------------------------------------------------------- ranks
+    def _is_told_with_others(self, conclusion: Conclusion, ending: Ending, found: bool) -> bool:
+        """A rank: what it found is a part of what all found, which is told once."""
+        settings, capture = self.settings, conclusion.capture
+        if settings.followed:
+            end_in_news(settings.news, capture, conclusion.path)
+        if not together.is_one_of_many():
+            return self._is_told_of_children(conclusion, ending)
+        if settings.is_spawned or not (found or together.are_stopped()):
+            return False
+        if settings.followed and is_left_to_the_run(settings.news):
+            return True
+        from nanscope.run import many
+
+        own = together.End.of(capture, conclusion.path, many.sentence_on_end(capture, ending))
+        own.write()
+        if not together.is_teller():
+            together.wait_until_told()
+            return True
+        merged = many.of_ends(*together.ends_of_others(own))
+        if merged is None:
+            return False
+        self._tell(merged, conclusion)
+        together.has_told()
+        return True
+
+    def _is_told_of_children(self, conclusion: Conclusion, ending: Ending) -> bool:
+        """The process that started the ranks: it computes nothing itself."""
+        if self.news is None or conclusion.capture.error:
+            return False
+        from nanscope.run import many
+
+        merged = many.of_news(self.news)
+        if merged is None:
+            return False
+        self._tell(merged, conclusion)
+        return True
+
+    def _tell(self, merged: _core.Capture, conclusion: Conclusion) -> None:
+        settings, lines = self.settings, list(conclusion.complaints)
+        if not settings.quiet:
+            text = merged.text(settings.verbose, settings.color, terminal_columns())
+            lines.append(text.rstrip("\n"))
+        if lines:
+            say("\n".join(lines))
+        self._write(merged, conclusion.path)
+
+    def others_stopped(self) -> None:
+        """Another rank has found an error: this one ends too. On a thread of its own."""
+        if self.judging or self.settings.on_error == "go_on":
+            return
+        if self.adapter is None or self.observer.error_found():
+            return  # it is on its way out
+        import threading
+
+        main = threading.main_thread().ident
+        if main is not None:
+            _core.raise_in_main(Stop(STOPPED_WITH_OTHERS), main)
+        waited_until = time.monotonic() + STUCK_AFTER_S
+        while time.monotonic() < waited_until:
+            if self.judging:
+                return
+            time.sleep(0.05)
+        # It waits in a collective for a rank that has gone.
+        self.signalled = True
+        status = self.judge(Ending("stopped", 0))
+        REAL_EXIT(ERROR_FOUND if status is None else status)
 
     def _leaves_telling(self, capture: _core.Capture) -> bool:
         """A child has nothing to say, or is a worker of a data loader: what it made goes to the
@@ -326,6 +425,7 @@ class Watch:
         """What ran where no kernel of ours could see it."""
         gaps = [(what, why, count) for (what, why), count in self.unwatched.items()]
         gaps += self.observer.gaps()
+        gaps += self._not_joined()
         if self.nothing_chosen:
             gaps.append(("all of the program", self.nothing_chosen, 1))
         if children:
@@ -337,6 +437,15 @@ class Watch:
             why = "torch.compile fuses ops into kernels of its own"
             gaps.append(("compiled regions", why, compiled))
         return gaps
+
+    def _not_joined(self) -> list[tuple[str, str, int]]:
+        """Other Pythons that were started and never said that they are watched."""
+        if self.following is None or not self.following.started:
+            return []
+        names = joined_names(self.settings.news)
+        missing = sum(name not in names for name in self.following.started)
+        gaps = [("other Python processes", NOT_JOINED, missing)] if missing else []
+        return gaps if self.news is None else gaps + self.news.gaps()
 
     # ---------------------------------------------------------------- ends of other kinds
     def last_words(self, signal_number: int) -> int | None:

@@ -19,6 +19,8 @@ class Settings:
     mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
     allow      FILE or FILE:LINE, whose non-finite values are meant
     news       where a child announces to the run that it found an error; "" without children
+    follow     whether other Pythons that the program starts are watched
+    followed   the name under which the program that started this one knows it; "" otherwise
     handed     where processes of the run tell of bad values that they hand to each other
     """
 
@@ -46,6 +48,8 @@ class Settings:
         self.news = ""
         self.handed = ""
         self.is_child = False
+        self.follow = True
+        self.followed = ""
         self.__dict__.update(values)
 
     @classmethod
@@ -80,11 +84,17 @@ class Settings:
             force=request.force,
             json=json if json in (None, "-") else _from_here(json),
             html=_from_here(request.html or table.get("html", "")),
+            follow=not request.no_follow,
             quiet=request.quiet,
             verbose=request.verbose,
             color=request.color,
             stem=_core.default_capture_name(request, 0).removesuffix(".0.nsc"),
         )
+
+    @property
+    def is_spawned(self) -> bool:
+        """A child of fork or multiprocessing, which prints what ends its target."""
+        return self.is_child and not self.followed
 
     def for_child(self) -> dict[str, object]:
         return {**vars(self), "is_child": True, "json": "", "html": "", "force": False}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nanscope.errors import ChildStop, NonFiniteError, Stop
+from nanscope.ranks import together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,14 +29,15 @@ class Stopping:
 
     def __call__(self, number: int | None) -> BaseException | None:
         if number is None:
-            return SystemExit(0) if self.settings.is_child else Stop(STEPS_DONE)
+            return SystemExit(0) if self.settings.is_spawned else Stop(STEPS_DONE)
         return self.for_finding(lambda: finding_of(self.adapter, number))
 
     def for_finding(self, finding: Callable[[], dict]) -> BaseException | None:
         """`finding` is asked for where it is needed: it is long."""
-        on_error, child = self.settings.on_error, self.settings.is_child
+        on_error, child = self.settings.on_error, self.settings.is_spawned
         if on_error == "go_on":
             return None
+        together.stop_others()
         if on_error == "stop" and not child:
             return stop(child)
         from nanscope.findings import Finding

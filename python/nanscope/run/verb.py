@@ -27,15 +27,36 @@ def carry_out(request) -> int:
     except project.BadProject as wrong:
         say(f"nanscope: {wrong}")
         sys.exit(BAD_USAGE)
+    launched = Launch(request)
+    if launched.problem:
+        say(f"nanscope: {launched.problem}")
+        sys.exit(BAD_USAGE)
     watch = Watch(settings)
     watch.news = News()
     watch.settings.news = watch.news.path
     _, watch.settings.handed = in_memory()
     watch.begin()
     Children(watch).follow()
-    ending = _execute(request)
+    ending = _execute(launched)
     status = watch.judge(ending) if ending.started else None
     program.leave(ending, status)
+
+
+class Launch:
+    """What is run: the program, or with --nproc the launcher of torch that starts it N times."""
+
+    def __init__(self, request) -> None:
+        self.kind, self.target, self.args = request.kind, request.target, list(request.args)
+        self.problem = ""
+        if request.nproc is None:
+            return
+        if self.kind == "code" or self.target == "-":
+            self.problem = "--nproc needs a script or a module to start."
+            return
+        ranks = ["--standalone", "--nproc-per-node", str(request.nproc)]
+        program = ["-m", self.target] if self.kind == "module" else [self.target]
+        self.kind, self.args = "module", [*ranks, *program, *self.args]
+        self.target = "torch.distributed.run"
 
 
 def _execute(request) -> Ending:

@@ -100,6 +100,8 @@ ANY = (
 ADVICE = {
     "loss_scale_runaway": "The gradients overflow at every scale: run once without scaling to see "
     "where.",
+    "received_from_rank": "It came from another rank: what is to be patched stands there.",
+    "overflow_in_reduction": "Divide by the number of ranks before the sum, or sum in float32.",
     "unwatched_kernel": "The kernel that made it could not be watched; look at what goes into it.",
 }
 

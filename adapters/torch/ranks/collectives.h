@@ -1,0 +1,13 @@
+// A collective about to run: Note [Collectives have a far side].
+#pragma once
+
+#include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/interpose/wrapper.h"
+
+namespace nanscope::torch_adapter {
+
+// Looks at what this rank gives into it, tells the other ranks if that is bad, and notes what the
+// call will write. Takes the GIL only if something is bad.
+void collective_begins(const Wrapper& wrapper, const Call& call);
+
+}  // namespace nanscope::torch_adapter

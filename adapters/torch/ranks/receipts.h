@@ -1,0 +1,72 @@
+// Which memory was written by a collective, and by which one; what this rank gave into others.
+//
+// Note [Collectives have a far side]
+// A collective returns before it has ended, and writes memory that no watched op shows. What is
+// in it later came from the ranks of its group. So the call itself is noted: its group and its
+// number there, which are the same on every rank, and the storages it writes. Whoever finds such
+// memory bad, and knows of no op of this process that made it so, asks for the receipt; what other
+// ranks gave into that call they have said before they made it (Board in nanscope/ranks/board.py).
+// So the giver is known by the order of the calls, whatever the clocks say.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "adapters/torch/watch/locks.h"
+#include "origin/world.h"
+#include "records/finding.h"
+
+namespace nanscope::torch_adapter {
+
+struct Receipt {
+  std::uint64_t number = 0;
+  const OpInfo* op = nullptr;
+  Place place;
+  Collective call;
+  // Once other ranks were asked.
+  bool asked = false;
+  bool declared = false;  // all that was given is meant to be there
+  std::vector<Finding> elsewhere;
+};
+
+class Receipts {
+ public:
+  // The number of this call in its group, or of this message on its way.
+  [[nodiscard]] std::int64_t next_number(const std::string& group, const std::string& way);
+  // No call was noted yet.
+  [[nodiscard]] bool is_first();
+  void note(Receipt receipt, const std::vector<at::Tensor>& written);
+  // The last call that wrote this storage.
+  [[nodiscard]] std::optional<Receipt> of_storage(StorageId storage);
+  // One that `of_storage` has answered.
+  [[nodiscard]] std::optional<Receipt> of_number(std::uint64_t number);
+  void answered(const Receipt& receipt);
+
+  // A value of this origin was given into a collective.
+  void gave(EventId origin, const Collective& call);
+  [[nodiscard]] std::vector<Collective> given_of(EventId origin);
+
+ private:
+  struct Written {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    std::shared_ptr<Receipt> receipt;
+  };
+  static constexpr std::size_t kFirstSweep = 4096;
+  static constexpr std::size_t kMostKept = 1024;
+
+  Lock lock_{LockRank::kReceipts};
+  std::uint64_t last_ = 0;
+  std::size_t sweep_at_ = kFirstSweep;
+  std::unordered_map<std::string, std::int64_t> numbers_;
+  std::unordered_map<StorageId, Written> written_;
+  std::deque<std::shared_ptr<Receipt>> kept_;  // those that were asked for, newest last
+  std::deque<std::pair<EventId, Collective>> given_;
+};
+
+}  // namespace nanscope::torch_adapter

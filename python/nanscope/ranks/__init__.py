@@ -1,0 +1,1 @@
+"""Programs of many ranks: what they tell each other of bad values, and one report of all."""

@@ -1,0 +1,174 @@
+#include "report/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "diagnose/received.h"
+#include "report/sentence.h"
+#include "report/summary.h"
+
+namespace nanscope {
+namespace {
+
+constexpr int kMostSteps = 64;  // of a walk: there are no more ranks on a way
+
+// A finding, and the capture that it stands in; none if a rank only told of it.
+struct Found {
+  const Finding* finding = nullptr;
+  const CaptureOfRank* in = nullptr;
+  const Finding* harmed = nullptr;  // the one from which the walk began
+};
+
+bool is_same_origin(const Origin& a, const Origin& b) {
+  return a.rank == b.rank && a.op == b.op && a.site.file == b.site.file &&
+         a.site.line == b.site.line && a.node == b.node;
+}
+
+class Walk {
+ public:
+  explicit Walk(const std::vector<CaptureOfRank>& captures) : captures_(captures) {}
+
+  [[nodiscard]] std::vector<Found> origins() {
+    for (const CaptureOfRank& one : captures_)
+      for (const Finding& finding : one.capture.findings)
+        if (finding.level == Level::kError) follow({&finding, &one, &finding}, 0);
+    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+      return place_of(a) < place_of(b);
+    });
+    return found_;
+  }
+
+ private:
+  // What nobody could follow further comes last.
+  static std::tuple<bool, std::int64_t, int> place_of(const Found& found) {
+    const Origin& origin = found.finding->origin;
+    return {origin.kind == OriginKind::kReceived, origin.step, origin.rank.value_or(1 << 30)};
+  }
+
+  void follow(const Found& from, int steps) {
+    const Finding& finding = *from.finding;
+    if (finding.origin.kind != OriginKind::kReceived || steps == kMostSteps) return add(from);
+    bool told = false;
+    for (const Finding& other : finding.elsewhere) {
+      if (other.origin.kind == OriginKind::kReceived) continue;
+      add(own_capture_of({&other, nullptr, from.harmed}));
+      told = true;
+    }
+    if (told) return;
+    const std::vector<Found> givers = givers_of(finding, from.harmed);
+    for (const Found& giver : givers) follow(giver, steps + 1);
+    if (givers.empty()) add(from);
+  }
+
+  // The same call in the captures of others.
+  [[nodiscard]] std::vector<Found> givers_of(const Finding& received, const Finding* harmed) const {
+    std::vector<Found> givers;
+    if (!received.origin.collective) return givers;
+    const auto is_it = [&](const Collective& call) {
+      return call.is_same_call(*received.origin.collective);
+    };
+    for (const CaptureOfRank& one : captures_)
+      for (const Finding& finding : one.capture.findings)
+        if (&finding != &received && finding.level == Level::kError &&
+            std::any_of(finding.given.begin(), finding.given.end(), is_it))
+          givers.push_back({&finding, &one, harmed});
+    return givers;
+  }
+
+  // A rank that told of it may have a capture that tells more.
+  [[nodiscard]] Found own_capture_of(const Found& told) const {
+    for (const CaptureOfRank& one : captures_)
+      for (const Finding& finding : one.capture.findings)
+        if (finding.level == Level::kError &&
+            is_same_origin(finding.origin, told.finding->origin))
+          return {&finding, &one, told.harmed};
+    return told;
+  }
+
+  void add(const Found& found) {
+    const auto is_it = [&](const Found& other) {
+      return is_same_origin(other.finding->origin, found.finding->origin);
+    };
+    if (std::none_of(found_.begin(), found_.end(), is_it)) found_.push_back(found);
+  }
+
+  const std::vector<CaptureOfRank>& captures_;
+  std::vector<Found> found_;
+};
+
+// As the merged capture tells it.
+Finding told(const Found& found) {
+  Finding finding = *found.finding;
+  finding.level = Level::kError;
+  if (!finding.harm && found.harmed->harm) finding.harm = found.harmed->harm;
+  return finding;
+}
+
+std::string sentence_on(const Capture& capture, const std::vector<Found>& origins) {
+  const auto error =
+      std::find_if(capture.findings.begin(), capture.findings.end(),
+                   [](const Finding& finding) { return finding.level == Level::kError; });
+  if (error == capture.findings.end()) return "found no error of its own";
+  const bool first = !origins.empty() && is_same_origin(origins[0].finding->origin, error->origin);
+  if (first) return "the origin";
+  std::string text = report::position(error->origin.site) + ": " + report::deed(error->origin);
+  if (error->origin.collective) {
+    const std::string givers = givers_text(*error->origin.collective);
+    if (!givers.empty()) text += ": " + givers;
+  }
+  return text;
+}
+
+void add_coverage(const Coverage& more, Coverage& all) {
+  all.ops_watched += more.ops_watched;
+  all.bytes_scanned += more.bytes_scanned;
+  all.steps = std::max(all.steps, more.steps);
+  for (const NotWatched& gap : more.not_watched) {
+    const auto same =
+        std::find_if(all.not_watched.begin(), all.not_watched.end(), [&](const NotWatched& known) {
+          return known.what == gap.what && known.why == gap.why;
+        });
+    if (same == all.not_watched.end())
+      all.not_watched.push_back(gap);
+    else
+      same->count += gap.count;
+  }
+}
+
+}  // namespace
+
+Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also) {
+  const auto rank_of = [](const CaptureOfRank& one) {
+    return one.capture.program.rank.value_or(1 << 30);
+  };
+  std::stable_sort(captures.begin(), captures.end(),
+                   [&](const CaptureOfRank& a, const CaptureOfRank& b) {
+                     return rank_of(a) < rank_of(b);
+                   });
+  const std::vector<Found> origins = Walk(captures).origins();
+  const CaptureOfRank* head = &captures.front();
+  if (!origins.empty() && origins[0].in != nullptr) head = origins[0].in;
+  Capture merged;
+  merged.program = head->capture.program;
+  merged.complete = true;
+  for (const Found& origin : origins) merged.findings.push_back(told(origin));
+  if (!origins.empty() && origins[0].in == head) merged.proposal = head->capture.proposal;
+  for (const CaptureOfRank& one : captures) {
+    const Capture& capture = one.capture;
+    for (const Finding& finding : capture.findings)
+      if (finding.level != Level::kError && (&one == head)) merged.findings.push_back(finding);
+    add_coverage(capture.coverage, merged.coverage);
+    std::string sentence = sentence_on(capture, origins);
+    if (!capture.complete) sentence += "; it was killed, or still runs";
+    merged.ranks.push_back({capture.program.rank.value_or(-1), capture.program.host,
+                            capture.program.pid, one.path, std::move(sentence)});
+  }
+  merged.ranks.insert(merged.ranks.end(), also.begin(), also.end());
+  std::stable_sort(merged.ranks.begin(), merged.ranks.end(),
+                   [](const RankLine& a, const RankLine& b) { return a.rank < b.rank; });
+  return merged;
+}
+
+}  // namespace nanscope

@@ -1,0 +1,16 @@
+# One rank has an error of its own between two collectives; the others wait for it in the next one.
+# ranks: 4
+# origin: rank 3, aten::log, log_of_negative, step 1
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+weight = torch.ones(4, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.01)
+for step in range(3):
+    optimizer.zero_grad()
+    level = torch.tensor(-1.0 if rank == 3 and step == 1 else 1.0)
+    (weight * torch.log(level)).sum().backward()  # origin
+    optimizer.step()
+    dist.all_reduce(weight.detach().clone())
