@@ -331,12 +331,9 @@ class Watch:
         if children:
             names = ", ".join(display_path(path) for _, path in children[:4])
             gaps.append(("child processes with errors of their own", names, len(children)))
-        dynamo = sys.modules.get("torch._dynamo.utils")
-        compiled = dynamo.counters["frames"]["ok"] if dynamo is not None else 0
-        if compiled:
-            why = "torch.compile fuses ops into kernels of its own"
-            gaps.append(("compiled regions", why, compiled))
-        return gaps
+        from nanscope.compiled import attach as compiled
+
+        return gaps + compiled.gaps()
 
     # ---------------------------------------------------------------- ends of other kinds
     def last_words(self, signal_number: int) -> int | None:

@@ -1,0 +1,188 @@
+"""One compiled region, in the place of what the compiler made of it."""
+
+from __future__ import annotations
+
+import torch
+
+from nanscope.compiled import backward_again, forward_again, random_bits
+from nanscope.telling.stack import display_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from nanscope.compiled.graphs import KeptGraph
+
+MOST_LESSONS = 8  # replays of a region that gives nothing bad, to learn what it does with bad inputs
+MOST_LINES = 8
+MADE_BY = "a region compiled by torch.compile made it, from {}"
+NOT_AGAIN = "; it could not be run again eagerly: {}"
+ONLY_COMPILED = "; run again eagerly on the same inputs it gives no such value, so it is not known where"
+WRITTEN = "one of its inputs was written since"
+
+
+class CannotReplay(Exception):
+    """Says why."""
+
+
+class Region:
+    """Called as the compiled function is, and gives what that gives."""
+
+    def __init__(
+        self,
+        adapter: ModuleType,
+        compiled: Callable,
+        graph: KeptGraph,
+        written: Sequence[int],
+        seeded: bool,
+    ) -> None:
+        self.adapter = adapter
+        self.compiled = compiled
+        self.graph = graph
+        self.written = list(written)  # inputs, by number
+        self.seeded = seeded  # inductor draws its random numbers
+        self.lessons = 0
+
+    def __call__(self, *args):
+        if not self.adapter.region_is_watched():
+            return self.compiled(*args)
+        call = Call(self, args)
+        results = self.adapter.quietly(self.compiled, *args)
+        call.ended(results)
+        return results
+
+    def __getattr__(self, name: str):
+        return getattr(self.compiled, name)
+
+    def words(self) -> str:
+        lines = self.graph.lines
+        if not lines:
+            return MADE_BY.format("code that is not the program's own")
+        shown = [f"{display_path(file)}:{line}" for file, line in lines[:MOST_LINES]]
+        more = len(lines) - len(shown)
+        return MADE_BY.format(", ".join(shown) + (f" and {more} more lines" if more else ""))
+
+
+class Call:
+    """One call of a region: what went in, as it was."""
+
+    def __init__(self, region: Region, args: Sequence[object]) -> None:
+        self.region = region
+        self.inputs = list(args)
+        self.copies: dict[int, torch.Tensor] = {}  # of inputs that the region writes
+        for number in region.written:
+            if number < len(args) and isinstance(args[number], torch.Tensor):
+                self.copies[number] = self.copy(args[number])
+        self.versions = [version_of(value) for value in args]
+        self.drawn_from = torch.get_rng_state() if region.graph.draws else None
+        self.drawn_to = None
+        self.autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+        self.edges: list[tuple[int, int]] = []  # (result, which of the node's gradients it gets)
+
+    def copy(self, tensor: torch.Tensor) -> torch.Tensor:
+        """With what is known of it."""
+        adapter = self.region.adapter
+        made = adapter.quietly(copy_of, tensor)
+        if adapter.is_any_known_bad([tensor]):
+            adapter.carry_over(tensor, made)
+        return made
+
+    def ended(self, results: Sequence[object]) -> None:
+        region = self.region
+        if self.drawn_from is not None:
+            self.drawn_to = torch.get_rng_state()
+        changed = [i for i, old in enumerate(self.versions) if version_of(self.inputs[i]) != old]
+        unforeseen = [i for i in changed if i not in self.copies]
+        region.written += unforeseen
+        written = sorted({*self.copies, *unforeseen})
+        bad = region.adapter.look_at_region([*results, *(self.inputs[i] for i in written)])
+        if bad:
+            self.tell(results, written, bad)
+        elif region.lessons < MOST_LESSONS and region.adapter.is_any_known_bad(self.inputs):
+            region.lessons += 1
+            self.learn()
+        backward_again.await_backward(self, results)
+
+    def tell(self, results: Sequence[object], written: list[int], bad: list[int]) -> None:
+        """Whence the bad ones are, as far as a replay shows it."""
+        region = self.region
+        inputs, why = self.inputs_again(), ""
+        try:
+            again = self.again(inputs)
+        except CannotReplay as reason:
+            again, why = (), region.words() + NOT_AGAIN.format(reason)
+        for number in bad:
+            if number < len(results):
+                result, before = results[number], None
+                replayed = again[number] if number < len(again) else None
+            else:
+                place = written[number - len(results)]
+                result, before = self.inputs[place], self.copies.get(place, self.inputs[place])
+                replayed = inputs[place] if again and place in self.copies else None
+            self.tell_one(result, replayed, before, why)
+        region.adapter.stop_for_region()
+
+    def tell_one(self, result, replayed, before, why: str) -> None:
+        region = self.region
+        same = region.adapter.quietly(is_bad_alike, result, replayed)
+        why = why or region.words() + ONLY_COMPILED
+        region.adapter.tell_region(result, replayed if same else None, before, why)
+
+    def learn(self) -> None:
+        """Bad values went in and none came out: were they tested, or replaced?"""
+        try:
+            self.again(self.inputs_again())
+        except CannotReplay:
+            pass
+
+    def inputs_again(self) -> list[object]:
+        """For a replay, which writes what the region wrote."""
+        inputs = list(self.inputs)
+        for number, kept in self.copies.items():
+            inputs[number] = self.copy(kept)
+        return inputs
+
+    def again(self, inputs: list[object]) -> tuple:
+        """The results of a replay."""
+        region = self.region
+        if region.graph.obstacle:
+            raise CannotReplay(region.graph.obstacle)
+        for number, (value, version) in enumerate(zip(self.inputs, self.versions, strict=True)):
+            if number not in self.copies and version_of(value) != version:
+                raise CannotReplay(WRITTEN)
+        try:
+            if self.drawn_from is None:
+                return forward_again.run(region.graph.run, inputs)
+            drawn = self.drawn_from, self.drawn_to
+            with random_bits.the_same(region.adapter, *drawn, region.seeded):
+                return forward_again.run(region.graph.run, inputs)
+        except random_bits.OtherNumbers:
+            raise CannotReplay(random_bits.OTHER_NUMBERS) from None
+        except Exception as error:
+            first = (str(error).splitlines() or [""])[0]
+            raise CannotReplay(f"{type(error).__name__}: {first}") from None
+
+
+def version_of(value: object) -> int | None:
+    if not isinstance(value, torch.Tensor) or value.is_inference():
+        return None
+    return value._version
+
+
+def copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The same numbers in the same layout."""
+    with torch.no_grad():
+        if tensor.layout is not torch.strided:
+            return tensor.detach().clone()
+        made = torch.empty_strided(
+            tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device
+        )
+        return made.copy_(tensor)
+
+
+def is_bad_alike(result: object, replayed: object) -> bool:
+    """Whether an element is bad in both."""
+    if not isinstance(replayed, torch.Tensor) or replayed.shape != result.shape:
+        return False
+    return bool((~torch.isfinite(result.detach()) & ~torch.isfinite(replayed.detach())).any())
