@@ -10,6 +10,7 @@ import functools
 import sys
 import threading
 
+from nanscope.outside.arrivals import arrivals
 from nanscope.run.imports import when_imported
 
 TYPE_CHECKING = False
@@ -37,15 +38,17 @@ class Compiler:
 
 
 compiler: Compiler | None = None  # of this process
+_kept = 0  # graphs, by this and earlier watches
 
 
 def begin(adapter: ModuleType, put: Put) -> None:
     """`put(owner, name, value)` puts a stand-in, and knows how to take it out again."""
     global compiler
     compiler = Compiler(adapter)
-    before = _compiled_so_far()
-    if before:
+    before = _compiled_so_far() - _kept
+    if before > 0:
         compiler.unseen[BEFORE] = before
+    arrivals.regions_unseen = lambda: bool(compiler.unseen)
     when_imported("torch._dynamo.output_graph", functools.partial(_of_dynamo, compiler, put))
     when_imported(
         "torch._functorch._aot_autograd.runtime_wrappers", functools.partial(_of_aot, compiler, put)
@@ -62,7 +65,7 @@ def gaps() -> list[tuple[str, str, int]]:
 
 def _compiled_so_far() -> int:
     dynamo = sys.modules.get("torch._dynamo.utils")
-    return dynamo.counters["frames"]["ok"] if dynamo is not None else 0
+    return dynamo.counters["stats"]["unique_graphs"] if dynamo is not None else 0
 
 
 def _of_dynamo(watch: Compiler, put: Put, dynamo: ModuleType) -> None:
@@ -101,33 +104,36 @@ def _note_places(tracer: object, proxy: object) -> None:
 def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: object):
     from nanscope.compiled.graphs import KeptGraph, forget_places
 
+    global _kept
     try:
         graph = KeptGraph(module)
+        _kept += 1
     except Exception:
         graph = None
     forget_places(module)
     watch.now.aot = None
-    forward = module.forward
-    compiled = compile_graph()
+    as_given = str(module.graph)
+    compiled = watch.adapter.quietly(compile_graph)  # it computes nothing of the program's
     aot, watch.now.aot = watch.now.aot, None
     if graph is None:
         watch.count(WHY_NOT)
         return compiled
     if graph.is_empty:
         return compiled
-    if getattr(compiled, "__self__", None) is module and compiled.__func__ is forward.__func__:
-        return graph.run.forward  # the backend is eager: every op is seen, now at its own line
+    if compiled is module or getattr(compiled, "__self__", None) is module:
+        # The backend is eager: every op is seen, now at its own line.
+        unchanged = str(module.graph) == as_given
+        return functools.partial(graph.run.forward, *graph.held) if unchanged else compiled
     if aot is None:
         watch.count(OTHER_BACKEND)
         return compiled
     from nanscope.compiled.region import Region
 
-    inputs = [node for node in graph.run.graph.nodes if node.op == "placeholder"]
     infos = aot.input_info
-    if len(infos) == len(inputs):
+    if len(infos) == graph.inputs:
         written = [i for i, info in enumerate(infos) if info.mutates_data]
     else:
-        written = list(range(len(inputs)))  # the same tensor twice, and the like: all are kept
+        written = list(range(graph.inputs))  # the same tensor twice, and the like: all are kept
     return Region(watch.adapter, compiled, graph, written, _is_seeded(backend))
 
 

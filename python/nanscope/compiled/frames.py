@@ -8,8 +8,11 @@ expression. Whoever walks the Python frames (`frames.cc`) then finds the program
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import NamedTuple
+
+from nanscope.telling.source import keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+$")
 class Place(NamedTuple):
     """An expression of the program, in the function that it stands in; columns in bytes."""
 
+    code: CodeType
     file: str
     name: str
     qualname: str
@@ -60,14 +64,17 @@ def _around(target: Callable | None, places: Sequence[Place], code: CodeType, nu
     return target
 
 
+@lru_cache(maxsize=1 << 16)
 def _standing_at(place: Place, code: CodeType) -> CodeType:
-    return code.replace(
+    made = code.replace(
         co_filename=place.file,
         co_name=place.name,
         co_qualname=place.qualname,
         co_firstlineno=place.line,
         co_linetable=_table(place, len(code.co_code) // 2),
     )
+    keeper.stands_for(made, place.code)
+    return made
 
 
 def _table(place: Place, units: int) -> bytes:
@@ -105,6 +112,7 @@ def places_of(translator: object) -> tuple[Place, ...]:
         name = resumed.group(1) if resumed else code.co_name
         places.append(
             Place(
+                code=code,
                 file=code.co_filename,
                 name=name,
                 qualname=name if resumed else code.co_qualname,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from torch.fx import GraphModule, Node
 
+TALKS = "it talks to other ranks, which would not answer twice"
+MODULES = "it calls modules that keep values of their own"
 PLACES = "nanscope_places"  # of a node's `meta`
 _DRAWS = re.compile(
     r"rand|dropout|bernoulli|normal_|multinomial|exponential|uniform|cauchy|geometric|poisson|"
@@ -22,16 +24,25 @@ _TALKS = re.compile(r"c10d|distributed|all_reduce|all_gather|reduce_scatter|all_
 
 
 class KeptGraph:
-    """`run(*inputs)` is what the region computes, by eager ops."""
+    """`run(*held, *inputs)` is what the region computes, by eager ops.
+
+    `held` are the tensors that the graph has as its own, as AOTAutograd counts them: an optimizer's
+    state. They are inputs here, so that a replay can have others in their place.
+    """
 
     def __init__(self, module: GraphModule) -> None:
-        self.run = _framed(module)
+        named = [*module.named_parameters(remove_duplicate=False)]
+        named += module.named_buffers(remove_duplicate=False)
+        self.held = [tensor for _, tensor in named]
+        self.run = _framed(module, [name for name, _ in named])
         names = [_name_of(node) for node in _calls(self.run)]
         self.draws = any(map(_DRAWS.search, names))
         talks = any(map(_TALKS.search, names))
-        self.has_modules = any(node.op == "call_module" for node in _calls(self.run))
         self.lines = _lines(module)
-        self.obstacle = "it talks to other ranks, which would not answer twice" if talks else ""
+        self.inputs = sum(node.op == "placeholder" for node in self.run.graph.nodes)
+        self.obstacle = TALKS if talks else ""
+        if any(node.op == "call_module" for node in _calls(self.run)):
+            self.obstacle = MODULES
 
     @property
     def is_empty(self) -> bool:
@@ -44,10 +55,14 @@ def forget_places(module: GraphModule) -> None:
         node.meta.pop(PLACES, None)
 
 
-def _framed(module: GraphModule) -> GraphModule:
+def _framed(module: GraphModule, held: list[str]) -> GraphModule:
     import torch.fx
 
     graph, copies = torch.fx.Graph(), {}
+    lifted = {name: graph.placeholder(f"held_{i}") for i, name in enumerate(held)}
+    for node in module.graph.nodes:
+        if node.op == "get_attr" and node.target in lifted:
+            copies[node] = lifted[node.target]
     graph.output(graph.graph_copy(module.graph, copies))
     for number, node in enumerate(graph.nodes):
         places = node.meta.get(PLACES)
@@ -64,7 +79,7 @@ def _framed(module: GraphModule) -> GraphModule:
     framed = torch.fx.GraphModule(module, graph)
     for name, part in list(framed.named_children()):
         if isinstance(part, torch.fx.GraphModule):  # the branches of a cond, a checkpointed block
-            setattr(framed, name, _framed(part))
+            setattr(framed, name, _framed(part, []))
     return framed
 
 

@@ -47,7 +47,7 @@ class Region:
     def __call__(self, *args):
         if not self.adapter.region_is_watched():
             return self.compiled(*args)
-        call = Call(self, args)
+        call = Call(self, [*self.graph.held, *args])
         results = self.adapter.quietly(self.compiled, *args)
         call.ended(results)
         return results
@@ -111,7 +111,7 @@ class Call:
         try:
             again = self.again(inputs)
         except CannotReplay as reason:
-            again, why = (), region.words() + NOT_AGAIN.format(reason)
+            again, inputs, why = (), {}, region.words() + NOT_AGAIN.format(reason)
         for number in bad:
             if number < len(results):
                 result, before = results[number], None
@@ -119,7 +119,7 @@ class Call:
             else:
                 place = written[number - len(results)]
                 result, before = self.inputs[place], self.copies.get(place, self.inputs[place])
-                replayed = inputs[place] if again and place in self.copies else None
+                replayed = inputs[place] if inputs and place in self.copies else None
             self.tell_one(result, replayed, before, why)
         region.adapter.stop_for_region()
 

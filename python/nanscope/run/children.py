@@ -12,6 +12,7 @@ import os
 import sys
 
 from nanscope import _core
+from nanscope.compiled.processes import is_compiler_at_work
 from nanscope.errors import ChildStop
 from nanscope.outside.arrivals import arrivals
 from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop
@@ -124,7 +125,7 @@ class Children:
 
     # ---------------------------------------------------------------- other programs
     def _other_program(self, event: str, args: tuple) -> None:
-        if not _is_python(event, args):
+        if not _is_python(event, args) or is_compiler_at_work():
             return
         if event == "os.exec":
             key = ("the program that replaced this one", "os.exec starts it, without nanscope")

@@ -85,6 +85,10 @@ class Watch:
         arrivals.begin(self.settings.main_file)
         when_imported("numpy", arrivals.numpy_imported)
         when_imported("pandas", arrivals.readers.of_pandas)
+        if self.settings.eager:
+            from nanscope.compiled import eager
+
+            eager.switch_off()
         when_imported("torch", self.torch_imported)
 
     def torch_imported(self, torch: ModuleType) -> None:
