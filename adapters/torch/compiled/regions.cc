@@ -29,6 +29,7 @@ class RegionFacts final : public FactsMaker {
 
   std::shared_ptr<const EventFacts> facts(std::optional<std::size_t>) override {
     const std::shared_ptr<Facts> facts = facts_of_outsider(result_);
+    facts->finding.inputs[0].name = "a result of the region";
     if (!why_.empty()) facts->finding.arrival.push_back(why_);
     facts->finding.arrival_is_likely = true;
     return facts;

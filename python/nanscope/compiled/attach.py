@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WHY_NOT = "its graph could not be kept"
 BEFORE = "it was compiled before the watch began"
+PACKAGE = "a package of AOTInductor holds no graph"
 OTHER_BACKEND = "torch.compile handed it to a backend that is not known"
 
 
@@ -50,6 +51,7 @@ def begin(adapter: ModuleType, put: Put) -> None:
         compiler.unseen[BEFORE] = before
     arrivals.regions_unseen = lambda: bool(compiler.unseen)
     when_imported("torch._dynamo.output_graph", functools.partial(_of_dynamo, compiler, put))
+    when_imported("torch.export.pt2_archive._package", functools.partial(_of_packages, compiler, put))
     when_imported(
         "torch._functorch._aot_autograd.runtime_wrappers", functools.partial(_of_aot, compiler, put)
     )
@@ -134,7 +136,7 @@ def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: 
         written = [i for i, info in enumerate(infos) if info.mutates_data]
     else:
         written = list(range(graph.inputs))  # the same tensor twice, and the like: all are kept
-    return Region(watch.adapter, compiled, graph, written, _is_seeded(backend))
+    return Region(watch.adapter, compiled, graph, written, _is_seeded(backend), watch.count)
 
 
 def _is_seeded(backend: object) -> bool:
@@ -150,6 +152,22 @@ def _backend_name(backend: object) -> str:
             return found
     inner = getattr(backend, "_torchdynamo_orig_backend", None)
     return _backend_name(inner) if inner is not None else ""
+
+
+def _of_packages(watch: Compiler, put: Put, packages: ModuleType) -> None:
+    """AOTInductor's: they hold compiled code and no graph."""
+    kind = getattr(packages, "AOTICompiledModel", None)
+    if kind is None:
+        return
+    run = kind.__call__
+
+    @functools.wraps(run)
+    def counted(self, *args, **kwargs):
+        if watch.adapter.region_is_watched():
+            watch.count(PACKAGE)
+        return run(self, *args, **kwargs)
+
+    put(kind, "__call__", counted)
 
 
 def _of_aot(watch: Compiler, put: Put, wrappers: ModuleType) -> None:

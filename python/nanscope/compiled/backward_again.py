@@ -15,19 +15,36 @@ if TYPE_CHECKING:
     from nanscope.compiled.region import Call
 
 NODE = "CompiledFunctionBackward"
+NO_NODE = "its backward could not be followed"
 BY_WAYS = "its gradients arrive by ways that a replay cannot follow"
 
 
 def await_backward(call: Call, results: Sequence[object]) -> None:
     """Puts a hook on the node that computes the region's gradients, if it has one."""
-    node = None
+    node, wanted = None, False
     for number, result in enumerate(results):
-        made_by = getattr(result, "grad_fn", None) if isinstance(result, torch.Tensor) else None
-        if made_by is not None and made_by.name() == NODE:
+        made_by = result.grad_fn if isinstance(result, torch.Tensor) else None
+        if made_by is None:
+            continue
+        wanted = True
+        if made_by.name() == NODE:
             node = made_by
             call.edges.append((number, result.output_nr))
+        elif node is None:
+            node = _behind(made_by)
     if node is not None and not _is_traced():
-        node.register_hook(lambda given, received: _ended(call, given, received))
+        guarded = call.region.guarded
+        node.register_hook(lambda given, received: guarded(_ended, call, given, received))
+    elif wanted:
+        call.region.count(NO_NODE)
+
+
+def _behind(node, levels: int = 4):
+    """The region's node, where a result is a view of what it computed."""
+    if node is None or node.name() == NODE:
+        return node
+    nodes = (_behind(other, levels - 1) for other, _ in node.next_functions if levels > 0)
+    return next((found for found in nodes if found is not None), None)
 
 
 def _is_traced() -> bool:

@@ -7,5 +7,5 @@ from __future__ import annotations
 
 def run(graph, inputs: list) -> tuple:
     """The results, in the order of the region's own."""
-    results = graph(*inputs)
+    results = graph.forward(*inputs)  # the module itself would print an error of it
     return tuple(results) if isinstance(results, (tuple, list)) else (results,)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
+
 from nanscope.compiled import backward_again, forward_again, random_bits
+from nanscope.errors import NonFiniteError
 from nanscope.telling.stack import display_path
 
 TYPE_CHECKING = False
@@ -19,6 +23,7 @@ MOST_LINES = 8
 MADE_BY = "a region compiled by torch.compile made it, from {}"
 NOT_AGAIN = "; it could not be run again eagerly: {}"
 ONLY_COMPILED = "; run again eagerly on the same inputs it gives no such value, so it is not known where"
+FAULT = "a fault of nanscope's own: {!r}"
 WRITTEN = "one of its inputs was written since"
 
 
@@ -36,21 +41,34 @@ class Region:
         graph: KeptGraph,
         written: Sequence[int],
         seeded: bool,
+        count: Callable[[str], None],
     ) -> None:
         self.adapter = adapter
         self.compiled = compiled
         self.graph = graph
         self.written = list(written)  # inputs, by number
         self.seeded = seeded  # inductor draws its random numbers
+        self.count = count  # told why a result was not looked at
         self.lessons = 0
 
     def __call__(self, *args):
-        if not self.adapter.region_is_watched():
+        if not self.adapter.region_is_watched() or any(map(is_traced, args)):
             return self.compiled(*args)
-        call = Call(self, [*self.graph.held, *args])
+        call = self.guarded(Call, self, [*self.graph.held, *args])
         results = self.adapter.quietly(self.compiled, *args)
-        call.ended(results)
+        if call is not None:
+            self.guarded(call.ended, results)
         return results
+
+    def guarded(self, act: Callable, *given):
+        """A fault of ours is no affair of the program; what stops it is."""
+        try:
+            return act(*given)
+        except NonFiniteError:
+            raise
+        except Exception as error:
+            self.count(FAULT.format(error))
+            return None
 
     def __getattr__(self, name: str):
         return getattr(self.compiled, name)
@@ -69,7 +87,8 @@ class Call:
 
     def __init__(self, region: Region, args: Sequence[object]) -> None:
         self.region = region
-        self.inputs = list(args)
+        # A list is emptied by the call.
+        self.inputs = [list(value) if isinstance(value, list) else value for value in args]
         self.copies: dict[int, torch.Tensor] = {}  # of inputs that the region writes
         for number in region.written:
             if number < len(args) and isinstance(args[number], torch.Tensor):
@@ -138,7 +157,7 @@ class Call:
 
     def inputs_again(self) -> list[object]:
         """For a replay, which writes what the region wrote."""
-        inputs = list(self.inputs)
+        inputs = [list(value) if isinstance(value, list) else value for value in self.inputs]
         for number, kept in self.copies.items():
             inputs[number] = self.copy(kept)
         return inputs
@@ -157,6 +176,8 @@ class Call:
             drawn = self.drawn_from, self.drawn_to
             with random_bits.the_same(region.adapter, *drawn, region.seeded):
                 return forward_again.run(region.graph.run, inputs)
+        except NonFiniteError:
+            raise  # an op of the replay stops the program
         except random_bits.OtherNumbers:
             raise CannotReplay(random_bits.OTHER_NUMBERS) from None
         except Exception as error:
@@ -164,7 +185,15 @@ class Call:
             raise CannotReplay(f"{type(error).__name__}: {first}") from None
 
 
-def version_of(value: object) -> int | None:
+def is_traced(value: object) -> bool:
+    """Another compiler is at work: nothing is computed."""
+    return isinstance(value, (FakeTensor, FunctionalTensor))
+
+
+def version_of(value: object) -> object:
+    """Another one once the value was written."""
+    if isinstance(value, list):
+        return [version_of(each) for each in value]
     if not isinstance(value, torch.Tensor) or value.is_inference():
         return None
     return value._version
