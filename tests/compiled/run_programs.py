@@ -1,6 +1,6 @@
 """Runs programs one after the other in this process, each under `watch()`; a line of JSON for each.
 
-    run_programs.py BACKEND PROGRAM...
+run_programs.py BACKEND PROGRAM...
 """
 
 import functools

@@ -15,7 +15,9 @@ from watched import ENVIRONMENT, run_plain, watch
 HERE = Path(__file__).resolve().parent
 CASES = sorted((HERE / "cases").glob("*.py"))
 INNOCENT = sorted((HERE / "innocent").glob("*.py"))
-OF_INDUCTOR = [HERE / "cases" / f"{name}.py" for name in ("dropout_bits", "sqrt_gradient_in_a_model")]
+OF_INDUCTOR = [
+    HERE / "cases" / f"{name}.py" for name in ("dropout_bits", "sqrt_gradient_in_a_model")
+]
 
 
 def expectations(program: Path) -> dict[str, list[str]]:

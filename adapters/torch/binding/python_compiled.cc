@@ -19,8 +19,7 @@ namespace {
 // In their order; undefined where there is none.
 std::vector<at::Tensor> tensors_or_none(nb::handle sequence) {
   std::vector<at::Tensor> tensors;
-  for (nb::handle item : sequence)
-    tensors.push_back(is_tensor(item) ? unwrap(item) : at::Tensor());
+  for (nb::handle item : sequence) tensors.push_back(is_tensor(item) ? unwrap(item) : at::Tensor());
   return tensors;
 }
 

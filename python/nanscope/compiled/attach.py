@@ -10,6 +10,7 @@ import functools
 import sys
 import threading
 
+from nanscope.compiled.reasons import BEFORE, NO_GRAPH, OTHER_BACKEND, PACKAGE
 from nanscope.outside.arrivals import arrivals
 from nanscope.run.imports import when_imported
 
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     Put = Callable[[object, str, object], None]
-
-WHY_NOT = "its graph could not be kept"
-BEFORE = "it was compiled before the watch began"
-PACKAGE = "a package of AOTInductor holds no graph"
-OTHER_BACKEND = "torch.compile handed it to a backend that is not known"
 
 
 class Compiler:
@@ -51,7 +47,9 @@ def begin(adapter: ModuleType, put: Put) -> None:
         compiler.unseen[BEFORE] = before
     arrivals.regions_unseen = lambda: bool(compiler.unseen)
     when_imported("torch._dynamo.output_graph", functools.partial(_of_dynamo, compiler, put))
-    when_imported("torch.export.pt2_archive._package", functools.partial(_of_packages, compiler, put))
+    when_imported(
+        "torch.export.pt2_archive._package", functools.partial(_of_packages, compiler, put)
+    )
     when_imported(
         "torch._functorch._aot_autograd.runtime_wrappers", functools.partial(_of_aot, compiler, put)
     )
@@ -118,7 +116,7 @@ def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: 
     compiled = watch.adapter.quietly(compile_graph)  # it computes nothing of the program's
     aot, watch.now.aot = watch.now.aot, None
     if graph is None:
-        watch.count(WHY_NOT)
+        watch.count(NO_GRAPH)
         return compiled
     if graph.is_empty:
         return compiled
@@ -142,7 +140,9 @@ def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: 
 def _is_seeded(backend: object) -> bool:
     """Inductor draws random numbers in its own way, unless it is told not to."""
     config = sys.modules.get("torch._inductor.config")
-    return config is not None and not config.fallback_random and "inductor" in _backend_name(backend)
+    return (
+        config is not None and not config.fallback_random and "inductor" in _backend_name(backend)
+    )
 
 
 def _backend_name(backend: object) -> str:

@@ -8,6 +8,8 @@ import sys
 
 import torch
 
+from nanscope.compiled.reasons import BY_WAYS, NO_NODE, NOT_AGAIN, CannotReplay
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from nanscope.compiled.region import Call
 
 NODE = "CompiledFunctionBackward"
-NO_NODE = "its backward could not be followed"
-BY_WAYS = "its gradients arrive by ways that a replay cannot follow"
 
 
 def await_backward(call: Call, results: Sequence[object]) -> None:
@@ -63,10 +63,14 @@ def _ended(call: Call, given: Sequence[object], received: Sequence[object]) -> N
     if not adapter.region_is_watched():
         return
     bad = adapter.look_at_region(given)
-    if not bad:
-        return
-    from nanscope.compiled.region import NOT_AGAIN, CannotReplay
+    if bad:
+        _tell(call, given, received, bad)
+    call.let_go()
+    adapter.stop_for_region()
 
+
+def _tell(call: Call, given: Sequence[object], received: Sequence[object], bad: list[int]) -> None:
+    """Whence the bad gradients are, as far as a replay shows it."""
     numbers, gradients, why = _inputs_of_node(call), {}, ""
     try:
         gradients = _again(call, received)
@@ -74,7 +78,6 @@ def _ended(call: Call, given: Sequence[object], received: Sequence[object]) -> N
         why = call.region.words() + NOT_AGAIN.format(reason)
     for number in bad:
         call.tell_one(given[number], gradients.get(numbers.get(number)), None, why)
-    adapter.stop_for_region()
 
 
 def _inputs_of_node(call: Call) -> dict[int, int]:
@@ -97,8 +100,6 @@ def _inputs_of_node(call: Call) -> dict[int, int]:
 
 def _again(call: Call, received: Sequence[object]) -> dict[int, torch.Tensor]:
     """The gradients of a replay, by the number of the input."""
-    from nanscope.compiled.region import CannotReplay
-
     adapter = call.region.adapter
     inputs, leaves = call.inputs_again(), {}
     for number, value in enumerate(inputs):

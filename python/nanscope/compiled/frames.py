@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 def _call(*args, **kwargs):
-    return _target(*args, **kwargs)  # noqa: F821: in the globals of each function made of this
+    return _target(*args, **kwargs)  # noqa: F821  # a global of each function made of this
 
 
 def _method(*args, **kwargs):

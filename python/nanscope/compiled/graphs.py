@@ -6,6 +6,7 @@ import operator
 import re
 
 from nanscope.compiled import frames
+from nanscope.compiled.reasons import MODULES, TALKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
     from torch.fx import GraphModule, Node
 
-TALKS = "it talks to other ranks, which would not answer twice"
-MODULES = "it calls modules that keep values of their own"
 PLACES = "nanscope_places"  # of a node's `meta`
 _DRAWS = re.compile(
     r"rand|dropout|bernoulli|normal_|multinomial|exponential|uniform|cauchy|geometric|poisson|"

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-OTHER_NUMBERS = "it draws random numbers that a replay cannot draw again"
-
 aten = torch.ops.aten
 
 

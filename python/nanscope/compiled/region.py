@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import torch
-
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 
 from nanscope.compiled import backward_again, forward_again, random_bits
+from nanscope.compiled.reasons import (
+    FAULT,
+    LET_GO,
+    MADE_BY,
+    NOT_AGAIN,
+    ONLY_COMPILED,
+    OTHER_NUMBERS,
+    WRITTEN,
+    CannotReplay,
+)
 from nanscope.errors import NonFiniteError
 from nanscope.telling.stack import display_path
 
@@ -18,17 +27,10 @@ if TYPE_CHECKING:
 
     from nanscope.compiled.graphs import KeptGraph
 
-MOST_LESSONS = 8  # replays of a region that gives nothing bad, to learn what it does with bad inputs
+MOST_LESSONS = (
+    8  # replays of a region that gives nothing bad, to learn what it does with bad inputs
+)
 MOST_LINES = 8
-MADE_BY = "a region compiled by torch.compile made it, from {}"
-NOT_AGAIN = "; it could not be run again eagerly: {}"
-ONLY_COMPILED = "; run again eagerly on the same inputs it gives no such value, so it is not known where"
-FAULT = "a fault of nanscope's own: {!r}"
-WRITTEN = "one of its inputs was written since"
-
-
-class CannotReplay(Exception):
-    """Says why."""
 
 
 class Region:
@@ -55,7 +57,12 @@ class Region:
         if not self.adapter.region_is_watched() or any(map(is_traced, args)):
             return self.compiled(*args)
         call = self.guarded(Call, self, [*self.graph.held, *args])
-        results = self.adapter.quietly(self.compiled, *args)
+        try:
+            results = self.adapter.quietly(self.compiled, *args)
+        except Exception:
+            if call is not None:
+                self.guarded(call.learn)  # an op may have raised because of what it was given
+            raise
         if call is not None:
             self.guarded(call.ended, results)
         return results
@@ -149,11 +156,15 @@ class Call:
         region.adapter.tell_region(result, replayed if same else None, before, why)
 
     def learn(self) -> None:
-        """Bad values went in and none came out: were they tested, or replaced?"""
+        """Shows the judge what the region does: what is tested in it, or replaced, or raises."""
         try:
             self.again(self.inputs_again())
         except CannotReplay:
             pass
+
+    def let_go(self) -> None:
+        """Its backward is over: a loss that the program keeps must not keep a whole batch."""
+        self.inputs, self.copies, self.versions = [], {}, []
 
     def inputs_again(self) -> list[object]:
         """For a replay, which writes what the region wrote."""
@@ -167,6 +178,8 @@ class Call:
         region = self.region
         if region.graph.obstacle:
             raise CannotReplay(region.graph.obstacle)
+        if not self.inputs and region.graph.inputs:
+            raise CannotReplay(LET_GO)
         for number, (value, version) in enumerate(zip(self.inputs, self.versions, strict=True)):
             if number not in self.copies and version_of(value) != version:
                 raise CannotReplay(WRITTEN)
@@ -179,7 +192,7 @@ class Call:
         except NonFiniteError:
             raise  # an op of the replay stops the program
         except random_bits.OtherNumbers:
-            raise CannotReplay(random_bits.OTHER_NUMBERS) from None
+            raise CannotReplay(OTHER_NUMBERS) from None
         except Exception as error:
             first = (str(error).splitlines() or [""])[0]
             raise CannotReplay(f"{type(error).__name__}: {first}") from None

@@ -65,11 +65,7 @@ def split_stack(
     shown = visible(frames)
     if not shown:
         return None, None
-    mine = (
-        i
-        for i in shown
-        if _is_users(frames[i][0], main_file) and not _hands_on(frames, i)
-    )
+    mine = (i for i in shown if _is_users(frames[i][0], main_file) and not _hands_on(frames, i))
     site = next(mine, shown[-1])
     inner = [i for i in shown if i < site]
     packages = (i for i in inner if _is_of_a_package(frames[i][0].co_filename))
