@@ -30,7 +30,7 @@ PYTHON_ROOMS = [
     {"telling"},
     {"outside"},
     {"ranks"},
-    {"moments", "run", "sentinel"},
+    {"moments", "run", "sentinel", "compiled"},
     {"api"},
     {"numpy"},
     {"fix"},

@@ -58,6 +58,7 @@ void add_requests(nb::module_& module) {
       .def_ro("raise_", &RunRequest::raise)
       .def_ro("strict", &RunRequest::strict)
       .def_ro("pdb", &RunRequest::pdb)
+      .def_ro("eager", &RunRequest::eager)
       .def_ro("steps", &RunRequest::steps)
       .def_ro("sentinel", &RunRequest::sentinel)
       .def_ro("mode_given", &RunRequest::mode_given)

@@ -31,6 +31,7 @@ struct RunRequest {
   bool raise = false;
   bool strict = false;
   bool pdb = false;
+  bool eager = false;  // every torch.compile off
   std::optional<std::int64_t> steps;
   bool sentinel = false;           // --mode sentinel
   bool mode_given = false;         // on the command line

@@ -85,6 +85,8 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("--raise", request.raise, "raise nanscope.NonFiniteError where the harm happens");
   app.add_flag("--strict", request.strict,
                "every birth of a NaN or Inf is an error, and raised at its very line");
+  app.add_flag("--eager", request.eager,
+               "switch every torch.compile off, to compare (docs/compiled.md)");
   app.add_flag("--pdb", request.pdb, "open the debugger there");
   Option* way =
       add("--mode", mode, "exact: every operation; sentinel: once a step (docs/sentinel.md)",

@@ -15,11 +15,11 @@ void unwatched(const Facts& facts, Opinions& opinions) {
   // Where is not known: a node is found at the next watched operation.
   if (finding.origin.from_other_device)
     evidence.emplace_back("it was computed on a device that is not watched, and copied from there");
-  else if (finding.origin.was_finite)
+  else if (finding.arrival.empty() && finding.origin.was_finite)
     evidence.emplace_back("it was finite after the last watched operation that wrote it");
-  else if (finding.makers.empty())
+  else if (finding.arrival.empty() && finding.makers.empty())
     evidence.emplace_back("it was there when the watch began, in the middle of the training");
-  else
+  else if (!finding.makers.empty())
     evidence.push_back(
         fmt::format("it did not come from outside: autograd knows what computed it, {}",
                     finding.makers[0].node));

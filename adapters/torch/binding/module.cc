@@ -8,6 +8,7 @@
 
 #include "adapters/python/native.h"
 #include "adapters/torch/binding/adapter.h"
+#include "adapters/torch/binding/python_compiled.h"
 #include "adapters/torch/binding/python_forks.h"
 #include "adapters/torch/binding/python_moments.h"
 #include "adapters/torch/binding/python_new_ops.h"
@@ -245,6 +246,7 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
     return devices;
   });
   add_new_ops(module);
+  add_compiled(module);
   module.def("watch", [](bool on) {
     NewOps& new_ops = Watcher::get().new_ops();
     if (on && watching == 0) {

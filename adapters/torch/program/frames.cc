@@ -154,6 +154,8 @@ const FileInfo& SourceFiles::info_of(PyObject* filename) {
     info.ops = inside == "_ops.py";
   } else {
     info.user = ask_is_user_code(filename);
+    // A compiled region is computed again while a backward runs: Note [Compiled regions].
+    info.checkpoint = path.ends_with("/nanscope/compiled/forward_again.py");
   }
   return files_.emplace(path, info).first->second;
 }

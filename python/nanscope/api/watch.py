@@ -270,7 +270,10 @@ class WatchBlock:
         return self._observer.conclude(ending, raised, ours)
 
     def finish(self, ending: Ending) -> Conclusion:
-        return Conclusion.of_session(self._adapter, ending, self._observer.gaps())
+        from nanscope.compiled import attach as compiled
+
+        gaps = [*self._observer.gaps(), *compiled.gaps()]
+        return Conclusion.of_session(self._adapter, ending, gaps)
 
     def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
         self.take_findings(conclusion)

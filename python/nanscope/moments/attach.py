@@ -191,6 +191,7 @@ class Hooks:
         self._shared_memory(torch, adapter)
         self._late_kernels(torch, adapter)
         self._loaders()
+        self._compiler(adapter)
 
     def remove(self) -> None:
         """Torch is as it was."""
@@ -283,6 +284,12 @@ class Hooks:
         from nanscope.outside.arrivals import arrivals
 
         self._put(Fetcher, "fetch", _noted_before(Fetcher.fetch, arrivals.loaders.fetches))
+
+    def _compiler(self, adapter: ModuleType) -> None:
+        """Regions that torch.compile makes, from here on."""
+        from nanscope.compiled import attach as compiled
+
+        compiled.begin(adapter, self._put)
 
     def _late_kernels(self, torch: ModuleType, adapter: ModuleType) -> None:
         Library, Namespace = torch.library.Library, torch._ops._OpNamespace

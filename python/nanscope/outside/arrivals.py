@@ -11,6 +11,7 @@ from nanscope.outside.readers import Readers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     Answer = dict[str, object]
@@ -41,6 +42,7 @@ class Arrivals:
         self.loaders = Loaders()
         self.readers = Readers()
         self.other_processes = False  # it has begun others, or is one
+        self.regions_unseen: Callable[[], bool] = lambda: False  # compiled, and not looked at
 
     def begin(self, main_file: str | None) -> None:
         """Before the program runs."""
@@ -65,7 +67,7 @@ class Arrivals:
         brought = [] if value.number else self.readers.sentences(value.nan)
         if made is not None:
             arrival.append(BY_NUMPY.format("nan" if value.nan else "inf"))
-        unwatched = None if made is not None or brought else _unwatched()
+        unwatched = None if made is not None or brought else self._unwatched()
         likely = made is not None or self.other_processes or unwatched is not None
         if self.other_processes and made is None:
             arrival.append(
@@ -77,6 +79,16 @@ class Arrivals:
             "arrival": arrival + brought,
             "likely": likely,
         }
+
+    def _unwatched(self) -> str | None:
+        """What runs in this process without our eyes, and may have made it."""
+        if self.regions_unseen():
+            return "a compiled region may have made it: torch.compile fuses operations into its own"
+        distributed = sys.modules.get("torch.distributed")
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            if distributed.get_world_size() > 1:
+                return "another rank may have sent it: what a collective brings is not watched"
+        return None
 
     def _place_in_data(self, value: Arrival) -> list[str]:
         sentences = []
@@ -92,18 +104,6 @@ class Arrivals:
         if is_table or (value.item >= 0 and len(value.shape) == 1 and value.index):
             sentences.append(f"it is in column {value.index[-1]} of {value.shape[-1]}")
         return sentences
-
-
-def _unwatched() -> str | None:
-    """What runs in this process without our eyes, and may have made it."""
-    dynamo = sys.modules.get("torch._dynamo.utils")
-    if dynamo is not None and dynamo.counters["frames"]["ok"]:
-        return "a compiled region may have made it: torch.compile fuses operations into its own"
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        if distributed.get_world_size() > 1:
-            return "another rank may have sent it: what a collective brings is not watched"
-    return None
 
 
 arrivals = Arrivals()  # of this process, as its NumPy and its torch are

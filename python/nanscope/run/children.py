@@ -12,6 +12,7 @@ import os
 import sys
 
 from nanscope import _core
+from nanscope.compiled.processes import is_compiler_at_work
 from nanscope.errors import ChildStop
 from nanscope.outside.arrivals import arrivals
 from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop
@@ -129,7 +130,7 @@ class Children:
 
     # ---------------------------------------------------------------- other programs
     def _other_program(self, event: str, args: tuple) -> None:
-        if not _is_python(event, args):
+        if not _is_python(event, args) or is_compiler_at_work():
             return
         if self.watch.following is not None and event in FOLLOWED:
             return  # counted if it does not join

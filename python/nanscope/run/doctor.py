@@ -10,7 +10,7 @@ from nanscope import support
 
 NOT_WATCHED = (
     "quantized tensors, other devices than the CPU{}, "
-    "regions compiled by torch.compile, and other Python processes that the program starts"
+    "compiled regions that cannot be followed, and other Python processes that the program starts"
 )
 PROCESSES = (
     "child processes: watched when they are forked, or started by multiprocessing "

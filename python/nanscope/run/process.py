@@ -106,6 +106,10 @@ class Watch:
         arrivals.begin(self.settings.main_file)
         when_imported("numpy", arrivals.numpy_imported)
         when_imported("pandas", arrivals.readers.of_pandas)
+        if self.settings.eager:
+            from nanscope.compiled import eager
+
+            eager.switch_off()
         when_imported("torch", self.torch_imported)
 
     def torch_imported(self, torch: ModuleType) -> None:
@@ -431,12 +435,9 @@ class Watch:
         if children:
             names = ", ".join(display_path(path) for _, path in children[:4])
             gaps.append(("child processes with errors of their own", names, len(children)))
-        dynamo = sys.modules.get("torch._dynamo.utils")
-        compiled = dynamo.counters["frames"]["ok"] if dynamo is not None else 0
-        if compiled:
-            why = "torch.compile fuses ops into kernels of its own"
-            gaps.append(("compiled regions", why, compiled))
-        return gaps
+        from nanscope.compiled import attach as compiled
+
+        return gaps + compiled.gaps()
 
     def _not_joined(self) -> list[tuple[str, str, int]]:
         """Other Pythons that were started and never said that they are watched."""

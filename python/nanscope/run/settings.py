@@ -17,6 +17,7 @@ class Settings:
     folder     where captures go; "" if the working directory is gone
     stem       how the names of captures begin: nanscope-train
     mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
+    eager      torch.compile is switched off
     allow      FILE or FILE:LINE, whose non-finite values are meant
     news       where a child announces to the run that it found an error; "" without children
     follow     whether other Pythons that the program starts are watched
@@ -32,6 +33,7 @@ class Settings:
         self.snapshot_every = 0.0
         self.strict = False
         self.pdb = False
+        self.eager = False
         self.steps = 0
         self.layer = ""
         self.file = ""
@@ -76,6 +78,7 @@ class Settings:
             snapshot_every=request.snapshot_every_s or float(table.get("snapshot-every", 0)),
             strict=strict,
             pdb=request.pdb,
+            eager=request.eager,
             steps=request.steps or table.get("steps", 0),
             layer=request.layer or table.get("layer", ""),
             file=_from_here(request.file or table.get("file", "")),

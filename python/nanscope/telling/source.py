@@ -84,6 +84,7 @@ class SourceKeeper:
         self._compiled: dict[str, bytes] = {}  # by file name: what the main program is made of
         self._pieces: dict[int, tuple[CodeType, str]] = {}  # the same for `-c`, by code object
         self._snapshots: dict[str, str] = {}
+        self._stand_ins: dict[int, tuple[CodeType, CodeType]] = {}
         self._verdicts: dict[tuple[int, int], tuple[CodeType, bool]] = {}
 
     def remember(self, code: CodeType, data: bytes) -> None:
@@ -103,6 +104,10 @@ class SourceKeeper:
         """A file whose code was made of these bytes; they are read when it is needed: rarely."""
         self._compiled[filename] = data
 
+    def stands_for(self, made: CodeType, original: CodeType) -> None:
+        """Code that was made to stand at a place of another: the text is the other's."""
+        self._stand_ins[id(made)] = made, original
+
     def snapshot(self) -> None:
         """Reads the user's modules that it has not read yet; for a quiet moment, not each op."""
         for module in list(sys.modules.values()):
@@ -114,6 +119,7 @@ class SourceKeeper:
 
     def text(self, code: CodeType) -> tuple[str | None, str]:
         """The text this code was compiled from, or None; and a remark if there is one to make."""
+        code = self._stand_ins.get(id(code), (code, code))[1]
         name = code.co_filename
         if id(code) in self._pieces:
             return self._pieces[id(code)][1], ""

@@ -65,13 +65,7 @@ def split_stack(
     shown = visible(frames)
     if not shown:
         return None, None
-    mine = (
-        i
-        for i in shown
-        if _is_users(frames[i][0], main_file)
-        and not _is_compiled(frames, i)
-        and not _hands_on(frames, i)
-    )
+    mine = (i for i in shown if _is_users(frames[i][0], main_file) and not _hands_on(frames, i))
     site = next(mine, shown[-1])
     inner = [i for i in shown if i < site]
     packages = (i for i in inner if _is_of_a_package(frames[i][0].co_filename))
@@ -103,8 +97,16 @@ def _is_compiled(frames: Sequence[Frame], i: int) -> bool:
     """What torch.compile made of a function: its instructions have lost their lines. The compiler
     called it, and it calls the compiled graph.
     """
-    around = frames[i - 1 : i] + frames[i + 1 : i + 2] if i > 0 else []
-    return len(around) == 2 and all(_is_compiler(code.co_filename) for code, _ in around)
+    if i == 0 or i + 1 == len(frames):
+        return False
+    inner, outer = frames[i - 1][0], frames[i + 1][0]
+    called = _is_compiler(outer.co_filename) or _is_resumed(frames[i][0])
+    return called and (_is_compiler(inner.co_filename) or _is_resumed(inner))
+
+
+def _is_resumed(code: CodeType) -> bool:
+    """What is left of a compiled function after a graph break."""
+    return code.co_name.startswith("torch_dynamo_resume_in_")
 
 
 def _is_compiler(filename: str) -> bool:
@@ -112,7 +114,9 @@ def _is_compiler(filename: str) -> bool:
 
 
 def visible(frames: Sequence[Frame]) -> list[int]:
-    """The frames worth showing: not nanscope's, not those below it, not the import system's."""
+    """The frames worth showing: not nanscope's, not those below it, not the import system's,
+    not what the compiler made of a function.
+    """
     shown = []
     for i, (code, _) in enumerate(frames):
         name = code.co_filename
@@ -121,7 +125,8 @@ def visible(frames: Sequence[Frame]) -> list[int]:
         real = _real(name)
         if real in _LAUNCHERS:
             break  # below are the command's own frames
-        if not _is_below(real, _HERE) and not _is_import_system(real):
+        ours = _is_below(real, _HERE) or _is_import_system(real)
+        if not ours and not _is_compiled(frames, i):
             shown.append(i)
     return shown
 

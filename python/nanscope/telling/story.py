@@ -87,7 +87,11 @@ class Storyteller:
         return display_path(code.co_filename), line, code.co_name, own
 
     def _module(self, frames) -> str | None:
-        addresses = [address for _, _, address in reversed(frames) if address]
+        addresses = [
+            address
+            for code, _, address in reversed(frames)
+            if address and not code.co_filename.startswith("<eval_with_key>")  # a graph
+        ]
         if not addresses:
             return None
         from nanscope.telling import modules

@@ -1,0 +1,79 @@
+#include "adapters/torch/binding/python_compiled.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <span>
+#include <utility>
+
+#include "adapters/torch/binding/python_objects.h"
+#include "adapters/torch/compiled/random_bits.h"
+#include "adapters/torch/compiled/regions.h"
+#include "adapters/torch/interpose/trampoline.h"
+#include "adapters/torch/watch/threads.h"
+#include "adapters/torch/watch/watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+// In their order; undefined where there is none.
+std::vector<at::Tensor> tensors_or_none(nb::handle sequence) {
+  std::vector<at::Tensor> tensors;
+  for (nb::handle item : sequence) tensors.push_back(is_tensor(item) ? unwrap(item) : at::Tensor());
+  return tensors;
+}
+
+at::Tensor tensor_or_none(nb::handle object) {
+  return is_tensor(object) ? unwrap(object) : at::Tensor();
+}
+
+// Calls it; the ops inside are not the program's.
+nb::object quietly(nb::handle function, const nb::args& args, const nb::kwargs& kwargs) {
+  const Busy busy;
+  return call(function, args, kwargs);
+}
+
+// Into a dense tensor: float32, or int64 for integers.
+template <class Number>
+std::span<Number> numbers_of(const at::Tensor& tensor) {
+  return {tensor.mutable_data_ptr<Number>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+}  // namespace
+
+void add_compiled(nb::module_& module) {
+  module.def("quietly", &quietly);
+  module.def("region_is_watched", [] { return watching != 0 && !this_thread().is_busy(); });
+  module.def("look_at_region", [](nb::handle results) {
+    return guarded([&] { return look_at_region(tensors_or_none(results)); });
+  });
+  module.def("is_any_known_bad",
+             [](nb::handle tensors) { return is_any_known_bad(tensors_or_none(tensors)); });
+  module.def("carry_over", [](nb::handle from, nb::handle to) {
+    guarded([&] { carry_over(tensor_or_none(from), tensor_or_none(to)); });
+  });
+  module.def(
+      "tell_region",
+      [](nb::handle result, nb::handle replayed, nb::handle before, const std::string& why) {
+        guarded([&] {
+          tell_region(
+              {tensor_or_none(result), tensor_or_none(replayed), tensor_or_none(before), why});
+        });
+      },
+      nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
+  module.def("fill_uniform", [](nb::handle tensor, std::int64_t seed) {
+    fill_uniform(numbers_of<float>(unwrap(tensor)), seed);
+  });
+  module.def("fill_normal", [](nb::handle tensor, std::int64_t seed) {
+    fill_normal(numbers_of<float>(unwrap(tensor)), seed);
+  });
+  module.def("fill_integers",
+             [](nb::handle tensor, std::int64_t seed, std::int64_t low, std::int64_t high) {
+               fill_integers(numbers_of<std::int64_t>(unwrap(tensor)), seed, low, high);
+             });
+  // Where the program may be stopped for what was told.
+  module.def("stop_for_region",
+             [] { guarded([] { Watcher::get().stopping().stop_if_wanted(); }); });
+}
+
+}  // namespace nanscope::torch_adapter

@@ -1,0 +1,190 @@
+"""Puts the watch over compiled regions into torch's compiler, when that is imported.
+
+Dynamo reads the program and makes a graph of it; the graph is kept, with the place of each call,
+before a backend compiles it. So every backend and every cache of compiled code is alike to us.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+
+from nanscope.compiled.reasons import BEFORE, NO_GRAPH, OTHER_BACKEND, PACKAGE
+from nanscope.outside.arrivals import arrivals
+from nanscope.run.imports import when_imported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    Put = Callable[[object, str, object], None]
+
+
+class Compiler:
+    """What is known of the regions of this process."""
+
+    def __init__(self, adapter: ModuleType) -> None:
+        self.adapter = adapter
+        self.unseen: dict[str, int] = {}  # regions that are not looked at, by the reason
+        self.now = threading.local()  # `aot`: what AOTAutograd knows of the one being compiled
+
+    def count(self, why: str) -> None:
+        self.unseen[why] = self.unseen.get(why, 0) + 1
+
+
+compiler: Compiler | None = None  # of this process
+_kept = 0  # graphs, by this and earlier watches
+
+
+def begin(adapter: ModuleType, put: Put) -> None:
+    """`put(owner, name, value)` puts a stand-in, and knows how to take it out again."""
+    global compiler
+    compiler = Compiler(adapter)
+    before = _compiled_so_far() - _kept
+    if before > 0:
+        compiler.unseen[BEFORE] = before
+    arrivals.regions_unseen = lambda: bool(compiler.unseen)
+    when_imported("torch._dynamo.output_graph", functools.partial(_of_dynamo, compiler, put))
+    when_imported(
+        "torch.export.pt2_archive._package", functools.partial(_of_packages, compiler, put)
+    )
+    when_imported(
+        "torch._functorch._aot_autograd.runtime_wrappers", functools.partial(_of_aot, compiler, put)
+    )
+
+
+def gaps() -> list[tuple[str, str, int]]:
+    """Regions that were not looked at."""
+    if compiler is None:
+        compiled = _compiled_so_far()
+        return [("compiled regions", "nobody looked at them", compiled)] if compiled else []
+    return [("compiled regions", why, count) for why, count in compiler.unseen.items()]
+
+
+def _compiled_so_far() -> int:
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return dynamo.counters["stats"]["unique_graphs"] if dynamo is not None else 0
+
+
+def _of_dynamo(watch: Compiler, put: Put, dynamo: ModuleType) -> None:
+    tracer, output = dynamo.SubgraphTracer, dynamo.OutputGraph
+    create = tracer.create_proxy
+
+    @functools.wraps(create)
+    def create_proxy(self, kind, *args, **kwargs):
+        proxy = create(self, kind, *args, **kwargs)
+        if kind.startswith("call_"):
+            _note_places(self, proxy)
+        return proxy
+
+    put(tracer, "create_proxy", create_proxy)
+    compile_graph = output.call_user_compiler
+
+    @functools.wraps(compile_graph)
+    def call_user_compiler(self, module, *args, **kwargs):
+        return _compile(
+            watch, module, lambda: compile_graph(self, module, *args, **kwargs), self.compiler_fn
+        )
+
+    put(output, "call_user_compiler", call_user_compiler)
+
+
+def _note_places(tracer: object, proxy: object) -> None:
+    from nanscope.compiled import frames
+    from nanscope.compiled.graphs import PLACES
+
+    try:
+        proxy.node.meta[PLACES] = frames.places_of(tracer.output_graph.current_tx)
+    except (AttributeError, IndexError, TypeError):
+        pass  # another version of the compiler: a call without a place of its own
+
+
+def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: object):
+    from nanscope.compiled.graphs import KeptGraph, forget_places
+
+    global _kept
+    try:
+        graph = KeptGraph(module)
+        _kept += 1
+    except Exception:
+        graph = None
+    forget_places(module)
+    watch.now.aot = None
+    as_given = str(module.graph)
+    compiled = watch.adapter.quietly(compile_graph)  # it computes nothing of the program's
+    aot, watch.now.aot = watch.now.aot, None
+    if graph is None:
+        watch.count(NO_GRAPH)
+        return compiled
+    if graph.is_empty:
+        return compiled
+    if compiled is module or getattr(compiled, "__self__", None) is module:
+        # The backend is eager: every op is seen, now at its own line.
+        unchanged = str(module.graph) == as_given
+        return functools.partial(graph.run.forward, *graph.held) if unchanged else compiled
+    if aot is None:
+        watch.count(OTHER_BACKEND)
+        return compiled
+    from nanscope.compiled.region import Region
+
+    infos = aot.input_info
+    if len(infos) == graph.inputs:
+        written = [i for i, info in enumerate(infos) if info.mutates_data]
+    else:
+        written = list(range(graph.inputs))  # the same tensor twice, and the like: all are kept
+    return Region(watch.adapter, compiled, graph, written, _is_seeded(backend), watch.count)
+
+
+def _is_seeded(backend: object) -> bool:
+    """Inductor draws random numbers in its own way, unless it is told not to."""
+    config = sys.modules.get("torch._inductor.config")
+    return (
+        config is not None and not config.fallback_random and "inductor" in _backend_name(backend)
+    )
+
+
+def _backend_name(backend: object) -> str:
+    for name in ("compiler_name", "__name__"):
+        found = getattr(backend, name, None)
+        if isinstance(found, str) and found:
+            return found
+    inner = getattr(backend, "_torchdynamo_orig_backend", None)
+    return _backend_name(inner) if inner is not None else ""
+
+
+def _of_packages(watch: Compiler, put: Put, packages: ModuleType) -> None:
+    """AOTInductor's: they hold compiled code and no graph."""
+    kind = getattr(packages, "AOTICompiledModel", None)
+    if kind is None:
+        return
+    run = kind.__call__
+
+    @functools.wraps(run)
+    def counted(self, *args, **kwargs):
+        if watch.adapter.region_is_watched():
+            watch.count(PACKAGE)
+        return run(self, *args, **kwargs)
+
+    put(kind, "__call__", counted)
+
+
+def _of_aot(watch: Compiler, put: Put, wrappers: ModuleType) -> None:
+    """All backends of AOTAutograd, inductor among them."""
+    post_compile = wrappers.RuntimeWrapper.post_compile
+
+    @functools.wraps(post_compile)
+    def noted(self, *args, **kwargs):
+        watch.now.aot = kwargs.get("runtime_metadata")
+        return post_compile(self, *args, **kwargs)
+
+    put(wrappers.RuntimeWrapper, "post_compile", noted)
+    run = wrappers.call_func_at_runtime_with_args
+
+    # What a compiled forward or backward does inside is its own affair; its results are looked at.
+    @functools.wraps(run)
+    def call_func_at_runtime_with_args(*args, **kwargs):
+        return watch.adapter.quietly(run, *args, **kwargs)
+
+    put(wrappers, "call_func_at_runtime_with_args", call_func_at_runtime_with_args)

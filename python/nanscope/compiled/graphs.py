@@ -1,0 +1,112 @@
+"""The graph that a compiler was given, kept so that it can be run again, each call at its line."""
+
+from __future__ import annotations
+
+import operator
+import re
+
+from nanscope.compiled import frames
+from nanscope.compiled.reasons import MODULES, TALKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch.fx import GraphModule, Node
+
+PLACES = "nanscope_places"  # of a node's `meta`
+_DRAWS = re.compile(
+    r"rand|dropout|bernoulli|normal_|multinomial|exponential|uniform|cauchy|geometric|poisson|"
+    r"gumbel|rrelu|scaled_dot_product|multi_head"
+)
+_TALKS = re.compile(r"c10d|distributed|all_reduce|all_gather|reduce_scatter|all_to_all")
+
+
+class KeptGraph:
+    """`run(*held, *inputs)` is what the region computes, by eager ops.
+
+    `held` are the tensors that the graph has as its own, as AOTAutograd counts them: an optimizer's
+    state. They are inputs here, so that a replay can have others in their place.
+    """
+
+    def __init__(self, module: GraphModule) -> None:
+        named = [*module.named_parameters(remove_duplicate=False)]
+        named += module.named_buffers(remove_duplicate=False)
+        self.held = [tensor for _, tensor in named]
+        self.run = _framed(module, [name for name, _ in named])
+        names = [_name_of(node) for node in _calls(self.run)]
+        self.draws = any(map(_DRAWS.search, names))
+        talks = any(map(_TALKS.search, names))
+        self.lines = _lines(module)
+        self.inputs = sum(node.op == "placeholder" for node in self.run.graph.nodes)
+        self.obstacle = TALKS if talks else ""
+        if any(node.op == "call_module" for node in _calls(self.run)):
+            self.obstacle = MODULES
+
+    @property
+    def is_empty(self) -> bool:
+        return next(iter(_calls(self.run)), None) is None
+
+
+def forget_places(module: GraphModule) -> None:
+    """They are nobody's else: caches look at graphs."""
+    for node in _nodes(module):
+        node.meta.pop(PLACES, None)
+
+
+def _framed(module: GraphModule, held: list[str]) -> GraphModule:
+    import torch.fx
+
+    graph, copies = torch.fx.Graph(), {}
+    lifted = {name: graph.placeholder(f"held_{i}") for i, name in enumerate(held)}
+    for node in module.graph.nodes:
+        if node.op == "get_attr" and node.target in lifted:
+            copies[node] = lifted[node.target]
+    graph.output(graph.graph_copy(module.graph, copies))
+    for number, node in enumerate(graph.nodes):
+        places = node.meta.get(PLACES)
+        node.meta = {}  # the values that it was traced with
+        if places and node.op == "call_function" and node.target is not operator.getitem:
+            node.meta["name"] = _name_of(node)
+            node.target = frames.calling(node.target, places, number)
+        elif places and node.op == "call_method":
+            node.meta["name"] = node.target
+            node.op, node.target = (
+                "call_function",
+                frames.calling_method(node.target, places, number),
+            )
+    framed = torch.fx.GraphModule(module, graph)
+    for name, part in list(framed.named_children()):
+        if isinstance(part, torch.fx.GraphModule):  # the branches of a cond, a checkpointed block
+            setattr(framed, name, _framed(part, []))
+    return framed
+
+
+def _nodes(module: GraphModule) -> Iterator[Node]:
+    import torch.fx
+
+    yield from module.graph.nodes
+    for part in module.children():
+        if isinstance(part, torch.fx.GraphModule):
+            yield from _nodes(part)
+
+
+def _calls(module: GraphModule) -> Iterator[Node]:
+    return (node for node in _nodes(module) if node.op.startswith("call_"))
+
+
+def _name_of(node: Node) -> str:
+    return node.meta.get("name") or str(getattr(node.target, "__name__", node.target))
+
+
+def _lines(module: GraphModule) -> list[tuple[str, int]]:
+    """Of the program, each once, in the order of the graph: (file, line)."""
+    from nanscope.telling.stack import is_user_code
+
+    lines: dict[tuple[str, int], None] = {}
+    for node in _nodes(module):
+        own = (p for p in node.meta.get(PLACES, ()) if is_user_code(p.file))
+        place = next(own, None)
+        if place is not None:
+            lines[place.file, place.line] = None
+    return list(lines)

@@ -1,0 +1,230 @@
+"""One compiled region, in the place of what the compiler made of it."""
+
+from __future__ import annotations
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
+
+from nanscope.compiled import backward_again, forward_again, random_bits
+from nanscope.compiled.reasons import (
+    FAULT,
+    LET_GO,
+    MADE_BY,
+    NOT_AGAIN,
+    ONLY_COMPILED,
+    OTHER_NUMBERS,
+    WRITTEN,
+    CannotReplay,
+)
+from nanscope.errors import NonFiniteError
+from nanscope.telling.stack import display_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from nanscope.compiled.graphs import KeptGraph
+
+MOST_LESSONS = (
+    8  # replays of a region that gives nothing bad, to learn what it does with bad inputs
+)
+MOST_LINES = 8
+
+
+class Region:
+    """Called as the compiled function is, and gives what that gives."""
+
+    def __init__(
+        self,
+        adapter: ModuleType,
+        compiled: Callable,
+        graph: KeptGraph,
+        written: Sequence[int],
+        seeded: bool,
+        count: Callable[[str], None],
+    ) -> None:
+        self.adapter = adapter
+        self.compiled = compiled
+        self.graph = graph
+        self.written = list(written)  # inputs, by number
+        self.seeded = seeded  # inductor draws its random numbers
+        self.count = count  # told why a result was not looked at
+        self.lessons = 0
+
+    def __call__(self, *args):
+        if not self.adapter.region_is_watched() or any(map(is_traced, args)):
+            return self.compiled(*args)
+        call = self.guarded(Call, self, [*self.graph.held, *args])
+        try:
+            results = self.adapter.quietly(self.compiled, *args)
+        except Exception:
+            if call is not None:
+                self.guarded(call.learn)  # an op may have raised because of what it was given
+            raise
+        if call is not None:
+            self.guarded(call.ended, results)
+        return results
+
+    def guarded(self, act: Callable, *given):
+        """A fault of ours is no affair of the program; what stops it is."""
+        try:
+            return act(*given)
+        except NonFiniteError:
+            raise
+        except Exception as error:
+            self.count(FAULT.format(error))
+            return None
+
+    def __getattr__(self, name: str):
+        return getattr(self.compiled, name)
+
+    def words(self) -> str:
+        lines = self.graph.lines
+        if not lines:
+            return MADE_BY.format("code that is not the program's own")
+        shown = [f"{display_path(file)}:{line}" for file, line in lines[:MOST_LINES]]
+        more = len(lines) - len(shown)
+        return MADE_BY.format(", ".join(shown) + (f" and {more} more lines" if more else ""))
+
+
+class Call:
+    """One call of a region: what went in, as it was."""
+
+    def __init__(self, region: Region, args: Sequence[object]) -> None:
+        self.region = region
+        # A list is emptied by the call.
+        self.inputs = [list(value) if isinstance(value, list) else value for value in args]
+        self.copies: dict[int, torch.Tensor] = {}  # of inputs that the region writes
+        for number in region.written:
+            if number < len(args) and isinstance(args[number], torch.Tensor):
+                self.copies[number] = self.copy(args[number])
+        self.versions = [version_of(value) for value in args]
+        self.drawn_from = torch.get_rng_state() if region.graph.draws else None
+        self.drawn_to = None
+        self.autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+        self.edges: list[tuple[int, int]] = []  # (result, which of the node's gradients it gets)
+
+    def copy(self, tensor: torch.Tensor) -> torch.Tensor:
+        """With what is known of it."""
+        adapter = self.region.adapter
+        made = adapter.quietly(copy_of, tensor)
+        if adapter.is_any_known_bad([tensor]):
+            adapter.carry_over(tensor, made)
+        return made
+
+    def ended(self, results: Sequence[object]) -> None:
+        region = self.region
+        if self.drawn_from is not None:
+            self.drawn_to = torch.get_rng_state()
+        changed = [i for i, old in enumerate(self.versions) if version_of(self.inputs[i]) != old]
+        unforeseen = [i for i in changed if i not in self.copies]
+        region.written += unforeseen
+        written = sorted({*self.copies, *unforeseen})
+        bad = region.adapter.look_at_region([*results, *(self.inputs[i] for i in written)])
+        if bad:
+            self.tell(results, written, bad)
+        elif region.lessons < MOST_LESSONS and region.adapter.is_any_known_bad(self.inputs):
+            region.lessons += 1
+            self.learn()
+        backward_again.await_backward(self, results)
+
+    def tell(self, results: Sequence[object], written: list[int], bad: list[int]) -> None:
+        """Whence the bad ones are, as far as a replay shows it."""
+        region = self.region
+        inputs, why = self.inputs_again(), ""
+        try:
+            again = self.again(inputs)
+        except CannotReplay as reason:
+            again, inputs, why = (), {}, region.words() + NOT_AGAIN.format(reason)
+        for number in bad:
+            if number < len(results):
+                result, before = results[number], None
+                replayed = again[number] if number < len(again) else None
+            else:
+                place = written[number - len(results)]
+                result, before = self.inputs[place], self.copies.get(place, self.inputs[place])
+                replayed = inputs[place] if inputs and place in self.copies else None
+            self.tell_one(result, replayed, before, why)
+        region.adapter.stop_for_region()
+
+    def tell_one(self, result, replayed, before, why: str) -> None:
+        region = self.region
+        same = region.adapter.quietly(is_bad_alike, result, replayed)
+        why = why or region.words() + ONLY_COMPILED
+        region.adapter.tell_region(result, replayed if same else None, before, why)
+
+    def learn(self) -> None:
+        """Shows the judge what the region does: what is tested in it, or replaced, or raises."""
+        try:
+            self.again(self.inputs_again())
+        except CannotReplay:
+            pass
+
+    def let_go(self) -> None:
+        """Its backward is over: a loss that the program keeps must not keep a whole batch."""
+        self.inputs, self.copies, self.versions = [], {}, []
+
+    def inputs_again(self) -> list[object]:
+        """For a replay, which writes what the region wrote."""
+        inputs = [list(value) if isinstance(value, list) else value for value in self.inputs]
+        for number, kept in self.copies.items():
+            inputs[number] = self.copy(kept)
+        return inputs
+
+    def again(self, inputs: list[object]) -> tuple:
+        """The results of a replay."""
+        region = self.region
+        if region.graph.obstacle:
+            raise CannotReplay(region.graph.obstacle)
+        if not self.inputs and region.graph.inputs:
+            raise CannotReplay(LET_GO)
+        for number, (value, version) in enumerate(zip(self.inputs, self.versions, strict=True)):
+            if number not in self.copies and version_of(value) != version:
+                raise CannotReplay(WRITTEN)
+        try:
+            if self.drawn_from is None:
+                return forward_again.run(region.graph.run, inputs)
+            drawn = self.drawn_from, self.drawn_to
+            with random_bits.the_same(region.adapter, *drawn, region.seeded):
+                return forward_again.run(region.graph.run, inputs)
+        except NonFiniteError:
+            raise  # an op of the replay stops the program
+        except random_bits.OtherNumbers:
+            raise CannotReplay(OTHER_NUMBERS) from None
+        except Exception as error:
+            first = (str(error).splitlines() or [""])[0]
+            raise CannotReplay(f"{type(error).__name__}: {first}") from None
+
+
+def is_traced(value: object) -> bool:
+    """Another compiler is at work: nothing is computed."""
+    return isinstance(value, (FakeTensor, FunctionalTensor))
+
+
+def version_of(value: object) -> object:
+    """Another one once the value was written."""
+    if isinstance(value, list):
+        return [version_of(each) for each in value]
+    if not isinstance(value, torch.Tensor) or value.is_inference():
+        return None
+    return value._version
+
+
+def copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The same numbers in the same layout."""
+    with torch.no_grad():
+        if tensor.layout is not torch.strided:
+            return tensor.detach().clone()
+        made = torch.empty_strided(
+            tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device
+        )
+        return made.copy_(tensor)
+
+
+def is_bad_alike(result: object, replayed: object) -> bool:
+    """Whether an element is bad in both."""
+    if not isinstance(replayed, torch.Tensor) or replayed.shape != result.shape:
+        return False
+    return bool((~torch.isfinite(result.detach()) & ~torch.isfinite(replayed.detach())).any())
