@@ -28,6 +28,8 @@ export function verdict(finding: Finding): HTMLElement {
     ),
     h("h1", {}, ...prose(cause.title || cause.sentence)),
     cause.title && h("p", { class: "lead" }, ...prose(cause.sentence)),
+    finding.undone && h("p", {}, "Undone: ", ...prose(finding.undone)),
+    finding.allowed && h("p", {}, "Allowed: ", ...prose(finding.allowed)),
     h(
       "p",
       { class: "deed" },
@@ -44,8 +46,8 @@ export function verdict(finding: Finding): HTMLElement {
       known && h("span", { class: "tag" }, `to blame: ${cause.to_blame}`),
       finding.count > 1 && h("span", { class: "tag" }, `${finding.count.toLocaleString("en-US")} times`),
       finding.fate !== null && h("span", { class: "tag" }, finding.fate),
-      finding.undone !== undefined && finding.undone !== null && finding.undone !== false && h("span", { class: "tag" }, "undone by the program"),
-      finding.allowed !== undefined && finding.allowed !== null && finding.allowed !== false && h("span", { class: "tag" }, "allowed"),
+      finding.undone && h("span", { class: "tag" }, "undone by the program"),
+      finding.allowed && h("span", { class: "tag" }, "allowed"),
       finding.shortened && h("span", { class: "tag likely" }, "shortened to fit; --to json has all of it"),
     ),
   );
