@@ -105,6 +105,7 @@ export interface Link {
   site: Site;
   phase: string;
   role: string;
+  rank?: Maybe<number>;
   made?: Made;
 }
 

@@ -13,6 +13,9 @@ const QUANTITIES: [Exclude<keyof Step, "step">, string][] = [
   ["loss_scale", "Loss scale"],
 ];
 
+// What the backward begins from is multiplied by the loss scaler first.
+const isScaled = (steps: Step[]): boolean => steps.some((step) => step.loss_scale !== null && step.loss_scale !== undefined);
+
 function table(history: Step[], known: [Exclude<keyof Step, "step">, string][]): HTMLElement {
   return h(
     "details",
@@ -37,7 +40,9 @@ const changes = (history: Step[], key: Exclude<keyof Step, "step">): boolean =>
 export function history(finding: Finding): HTMLElement | null {
   const steps = finding.history;
   if (steps.length === 0) return null;
-  const known = QUANTITIES.filter(([key]) => steps.some((step) => step[key] !== null && step[key] !== undefined));
+  const known = QUANTITIES.filter(([key]) => steps.some((step) => step[key] !== null && step[key] !== undefined)).map(
+    ([key, title]): [Exclude<keyof Step, "step">, string] => [key, key === "loss" && isScaled(steps) ? "Loss, scaled" : title],
+  );
   const drawn = steps.length > 1 ? known.filter(([key]) => changes(steps, key)) : [];
   const constant = steps.length > 1 ? known.filter(([key]) => !changes(steps, key)) : [];
   const numbers = steps.map((step) => step.step);

@@ -16,6 +16,7 @@ interface Stop {
   what: string; // of a harm, its sentence
   where: string;
   code: string;
+  rank: string; // where several ranks are on the way
   made?: Made;
 }
 
@@ -31,6 +32,7 @@ function stopOf(link: Link, finding: Finding): Stop {
     what: harm ? finding.harm!.sentence : link.op,
     where: site.file ? position(site) : "",
     code: harm ? "" : site.code,
+    rank: link.rank === null || link.rank === undefined ? "" : `rank ${link.rank}`,
     made: link.made,
   };
 }
@@ -39,9 +41,9 @@ function stopsOf(finding: Finding): Stop[] {
   const { origin, harm } = finding;
   const stops = finding.chain.map((link) => stopOf(link, finding));
   if (stops.length === 0)
-    stops.push({ role: ROLE_OF_KIND[origin.kind] ?? "birth", phase: origin.phase, op: origin.op, what: origin.op, where: position(origin.site), code: origin.site.code });
+    stops.push({ role: ROLE_OF_KIND[origin.kind] ?? "birth", phase: origin.phase, op: origin.op, what: origin.op, where: position(origin.site), code: origin.site.code, rank: "" });
   if (harm && !stops.some((stop) => stop.role === "harm"))
-    stops.push({ role: "harm", phase: "optimizer", op: "harm", what: harm.sentence, where: harm.site?.file ? position(harm.site) : "", code: "" });
+    stops.push({ role: "harm", phase: "optimizer", op: "harm", what: harm.sentence, where: harm.site?.file ? position(harm.site) : "", code: "", rank: "" });
   return stops;
 }
 
@@ -89,7 +91,7 @@ interface Dot {
 }
 
 function drawDot({ x, y, stop, item }: Dot, first: boolean, origin: boolean): SVGElement {
-  const words = [stop.role, stop.role === "harm" ? stop.what : stop.op, stop.made ? sizes(stop.made) : ""].filter(Boolean).join(", ");
+  const words = [stop.role, stop.rank, stop.role === "harm" ? stop.what : stop.op, stop.made ? sizes(stop.made) : ""].filter(Boolean).join(", ");
   const go = (): void => show(item);
   const key = (event: Event): void => {
     const { key } = event as KeyboardEvent;
@@ -162,7 +164,7 @@ const listed = (stop: Stop, shorten: (where: string) => string): HTMLLIElement =
       stop.code ? h("span", { class: "code" }, stop.code) : "",
       stop.made ? h("span", { class: "sizes" }, sizes(stop.made)) : "",
     ),
-    h("span", { class: "where", title: stop.where }, shorten(stop.where), stop.phase !== "forward" && stop.role !== "harm" ? ` · ${stop.phase}` : ""),
+    h("span", { class: "where", title: stop.where }, [shorten(stop.where), stop.phase !== "forward" && stop.role !== "harm" ? stop.phase : "", stop.rank].filter(Boolean).join(" · ")),
   );
 
 export function journey(finding: Finding): HTMLElement {

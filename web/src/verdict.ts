@@ -63,12 +63,13 @@ function deed(finding: Finding): string {
 
 export function withoutFinding(report: Report): HTMLElement {
   const words = report.summary.replace(/^nanscope: /, "");
-  const end = words.search(/[.:] /);
+  const clean = report.verdict === "clean";
+  const end = words.search(clean ? /: / : /[.:] /);
   const first = end > 0 ? words.slice(0, end) : words;
   return h(
     "header",
-    { class: `verdict ${report.verdict === "clean" ? "clean" : "unknown"}`, id: "verdict" },
-    h("p", { class: "eyebrow" }, h("span", { class: "level" }, report.verdict === "clean" ? "Clean" : "Not known")),
+    { class: `verdict ${clean ? "clean" : "unknown"}`, id: "verdict" },
+    !clean && h("p", { class: "eyebrow" }, h("span", { class: "level" }, "Not known")),
     h("h1", {}, first.charAt(0).toUpperCase() + first.slice(1) + (end > 0 ? "." : "")),
     end > 0 && h("p", { class: "deed" }, words.slice(end + 2)),
   );
