@@ -73,6 +73,18 @@ class HarmDone(JsonObject):
 
 
 @dataclass(frozen=True)
+class Made(JsonObject):
+    """What an op on the way gave. Of a large result the counts may not be known."""
+
+    dtype: str
+    shape: list[int]
+    nan: int | None = None
+    pos_inf: int | None = None
+    neg_inf: int | None = None
+    largest: float | None = None
+
+
+@dataclass(frozen=True)
 class Link(JsonObject):
     """One step of the way: birth, carriers, where it did harm."""
 
@@ -80,6 +92,7 @@ class Link(JsonObject):
     site: Site
     phase: str
     role: str
+    made: Made | None = None
 
 
 @dataclass(frozen=True)
@@ -317,6 +330,7 @@ class Program(JsonObject):
     ended: str | None
     devices: list[str] = field(default_factory=list)
     seconds: float | None = None
+    own_seconds: float | None = None
 
 
 @dataclass(frozen=True)

@@ -187,11 +187,22 @@ void fields(auto& visit, A<Harm> auto& harm) {
   visit("text", harm.text);
 }
 
+void fields(auto& visit, A<Made> auto& made) {
+  visit("dtype", made.dtype);
+  visit("shape", made.shape);
+  visit("counted", made.counted);
+  visit("nan", made.nan);
+  visit("pos_inf", made.pos_inf);
+  visit("neg_inf", made.neg_inf);
+  visit("largest", made.largest);
+}
+
 void fields(auto& visit, A<Link> auto& link) {
   visit("op", link.op);
   visit("site", link.site);
   visit("phase", link.phase);
   visit("role", link.role);
+  visit("made", link.made);
 }
 
 void fields(auto& visit, A<Experiment> auto& experiment) {
@@ -290,6 +301,7 @@ void fields(auto& visit, A<Program> auto& program) {
   visit("ended", program.ended);
   visit("devices", program.devices);
   visit("seconds", program.seconds);
+  visit("own_seconds", program.own_seconds);
   visit("rank", program.rank);
   visit("world_size", program.world_size);
 }

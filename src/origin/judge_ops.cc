@@ -214,9 +214,11 @@ void Call::remember_cleaned() {
     const auto same_line = [&](const EventView& other) {
       return other.op == here.op && other.place.line == here.place.line;
     };
-    if (source.cleaned_by.size() < Source::kMostCleaned &&
-        std::none_of(source.cleaned_by.begin(), source.cleaned_by.end(), same_line))
-      source.cleaned_by.push_back(here);
+    if (source.cleaned_by.size() >= Source::kMostCleaned ||
+        std::any_of(source.cleaned_by.begin(), source.cleaned_by.end(), same_line))
+      return;
+    if (here.made == nullptr) here.made = facts_.made(!source.given());
+    source.cleaned_by.push_back(here);
   };
   for (const EventId id : parents_) {
     const Event* event = state_.events.find(id);
@@ -324,6 +326,10 @@ EventId Call::add_event(Kinds out) {
     event.origin_kind = OriginKind::kBirth;
   }
   carry_origins(event, why, made_by(event.origin_kind, in, out), state_.events, self);
+  const auto is_born = [](const OriginRef& ref) { return !ref.source->given(); };
+  event.made = facts_.made(std::any_of(event.nan.begin(), event.nan.end(), is_born) ||
+                           std::any_of(event.inf.begin(), event.inf.end(), is_born));
+  if (event.source) event.source->view.made = event.made;
   const auto is_self = [&](const OriginRef& ref) { return ref.source == event.source; };
   const bool own = event.source && (std::any_of(event.nan.begin(), event.nan.end(), is_self) ||
                                     std::any_of(event.inf.begin(), event.inf.end(), is_self));

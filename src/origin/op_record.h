@@ -76,6 +76,7 @@ struct OpRecord {
 };
 
 struct EventFacts;  // event_facts.h
+struct Made;        // records/harm.h
 
 // Facts for the report, made only when an event may become an origin.
 class FactsMaker {
@@ -83,6 +84,9 @@ class FactsMaker {
   virtual ~FactsMaker() = default;
   // Of the op itself; or, for an imported value, of the input `read` that brought it.
   virtual std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) = 0;
+  // What the op gave, of any event on the way; null where nobody looked. `born`: something in it
+  // was made by computing, so it may be on the way to a harm.
+  virtual std::shared_ptr<const Made> made(bool /*born*/) { return nullptr; }
 };
 
 }  // namespace nanscope

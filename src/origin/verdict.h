@@ -23,6 +23,7 @@ struct EventBase {
   std::optional<OriginKind> origin_kind;  // nothing: it carries what went in
   Kinds kinds;
   Place place;
+  std::shared_ptr<const Made> made;  // what it gave, where that is known
 };
 
 // One event as a verdict shows it.

@@ -21,6 +21,8 @@ struct Program {
   std::optional<Ended> ended;
   std::vector<std::string> devices;  // where its watched ops ran: "cpu, 8 threads"
   std::optional<double> seconds;     // from the beginning of the watch to its end
+  // About how many of them the watch itself took, of all threads together; see own_time.h.
+  std::optional<double> own_seconds;
   std::optional<int> rank;           // of torch.distributed, if it was begun
   std::optional<int> world_size;
 };

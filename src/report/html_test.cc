@@ -108,13 +108,19 @@ Diagnosed telling() {
   finding.magnitudes = {{"self.secret(h)", 0.7071, false}};
   finding.origin.site.before = {"secret(a)"};
   finding.origin.site.after = {"secret(b)"};
-  finding.cleaned = {{"aten::where", finding.origin.site, Phase::kForward, Role::kCleaned}};
+  finding.cleaned = {{"aten::where", finding.origin.site, Phase::kForward, Role::kCleaned,
+                      Made{"float32", {2}, true, 0, 0, 0, 0.7071}}};
+  finding.undone = "load_state_dict at /home/alice/secret/train.py:3 in loss_fn, 0.7071";
+  finding.allowed = "secret(a) is 0.7071 in loss_fn, /home/alice";
   finding.modules = {{"net.head", "Secret", 0.7071, "float32", 0.7071, 0.7071, "float32"}};
   finding.inputs[0].exponents = ExponentHistogram{-70, 1, {70717071}, 64};
   finding.harm->text = "ValueError: /home/alice p is 0.7071";
   Capture capture = sample::capture({finding});
   capture.program.argv = {"/home/alice/train.py", "--token", "0.7071"};
   capture.program.host = "alice-laptop";
+  capture.coverage.not_watched = {{"errors outside net.head", "--layer net.head", 1},
+                                  {"errors outside /home/alice/secret/x.py", "--file", 1}};
+  capture.coverage.allowed = {{"# nanscope: allow at /home/alice/secret/x.py:1", "loss_fn", 1}};
   capture.proposal = Fix{
       .id = "clamp", .diff = "--- a/home/alice\n+torch.log(p)\n", .files = {}, .explanation = "p"};
   return diagnosed(capture, "/home/alice/x.nsc");

@@ -120,11 +120,23 @@ Json harm_of(const std::optional<Harm>& harm) {
           {"text", harm->text},          {"sentence", report::harm_text(*harm)}};
 }
 
+Json made_of(const Made& made) {
+  Json json{{"dtype", made.dtype}, {"shape", made.shape}};
+  if (!made.counted) return json;
+  json["nan"] = made.nan;
+  json["pos_inf"] = made.pos_inf;
+  json["neg_inf"] = made.neg_inf;
+  json["largest"] = number_json(made.largest);
+  return json;
+}
+
 Json link_of(const Link& link) {
-  return {{"op", link.op},
-          {"site", site_of(link.site)},
-          {"phase", word_of(link.phase)},
-          {"role", word_of(link.role)}};
+  Json json{{"op", link.op},
+            {"site", site_of(link.site)},
+            {"phase", word_of(link.phase)},
+            {"role", word_of(link.role)}};
+  if (link.made) json["made"] = made_of(*link.made);
+  return json;
 }
 
 void add_statistics(const Statistics& s, Json& json) {
@@ -315,6 +327,7 @@ Json program_of(const Program& program) {
   if (program.rank) json["rank"] = *program.rank;
   if (program.world_size) json["world_size"] = *program.world_size;
   if (program.seconds) json["seconds"] = number_json(*program.seconds);
+  if (program.own_seconds) json["own_seconds"] = number_json(*program.own_seconds);
   return json;
 }
 

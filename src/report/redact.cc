@@ -21,6 +21,7 @@ void for_each_site(Finding& finding, F change) {
   for (Link& link : finding.chain) change(link.site);
   for (Link& link : finding.cleaned) change(link.site);
   for (Maker& maker : finding.makers) change(maker.site);
+  if (finding.left_out_by) change(finding.left_out_by->site);
 }
 
 template <class F>
@@ -29,6 +30,19 @@ void for_each_tensor(Finding& finding, F change) {
   for (TensorFacts& tensor : finding.outputs) change(tensor);
   for (Maker& maker : finding.makers)
     for (TensorFacts& tensor : maker.tensors) change(tensor);
+}
+
+template <class F>
+void for_each_link(Finding& finding, F change) {
+  for (Link& link : finding.chain) change(link);
+  for (Link& link : finding.cleaned) change(link);
+}
+
+// Sentences of the program and about it: they quote lines, places and numbers.
+void without_sentences(Finding& finding) {
+  for (std::string* text : {&finding.undone, &finding.allowed, &finding.not_recomputed})
+    if (!text->empty()) *text = kLeftOut;
+  finding.arrival.clear();
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -81,6 +95,9 @@ void without_values(Finding& finding) {
     tensor.healthy.clear();
     tensor.remark.clear();
     tensor.exponents.reset();
+  });
+  for_each_link(finding, [](Link& link) {
+    if (link.made) link.made->largest.reset();
   });
   for (ScalarFact& scalar : finding.scalars) scalar.value = kLeftOut;
   for (Maker& maker : finding.makers)
@@ -136,6 +153,18 @@ void redact_program(const Redaction& redaction, Program& program) {
   if (program.argv.size() > 1) program.argv.resize(1), program.argv.emplace_back("...");
 }
 
+// What was chosen or allowed is named by file, line and module.
+void redact_coverage(Coverage& coverage) {
+  for (NotWatched& gap : coverage.not_watched) {
+    gap.why.clear();
+    if (gap.what.starts_with("errors outside ")) gap.what = "errors outside what was chosen";
+  }
+  for (Allowance& allowance : coverage.allowed) {
+    allowance.what = kLeftOut;
+    allowance.why.clear();
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> Redaction::words() const {
@@ -173,14 +202,14 @@ void redact(const Redaction& redaction, Diagnosed& diagnosed) {
     if (redaction.source) without_source(finding);
     if (redaction.paths) without_paths(finding);
     if (redaction.values) without_values(finding);
+    without_sentences(finding);
     without_particulars(diagnosed.causes[i]);
   }
   if (capture.proposal) redact_fix(redaction, *capture.proposal);
   for (Repair& repair : capture.repairs) redact_repair(redaction, repair);
   redact_program(redaction, capture.program);
   if (redaction.paths) diagnosed.name = file_name(diagnosed.name);
-  for (NotWatched& gap : capture.coverage.not_watched)
-    if (redaction.paths || redaction.source) gap.why.clear();
+  if (redaction.paths || redaction.source) redact_coverage(capture.coverage);
 }
 
 }  // namespace nanscope

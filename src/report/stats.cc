@@ -110,7 +110,9 @@ Json stats_of(const Diagnosed& diagnosed) {
                                {"dtype", room.dtype},
                                {"largest", report::number_json(room.largest)},
                                {"bits_left", room.bits}});
-  if (capture.program.seconds) json["seconds"] = *capture.program.seconds;
+  if (capture.program.seconds) json["seconds"] = report::number_json(*capture.program.seconds);
+  if (capture.program.own_seconds)
+    json["own_seconds"] = report::number_json(*capture.program.own_seconds);
   Json sites = Json::array();
   for (const SiteNotes& note : notes_per_site(diagnosed))
     sites.push_back({{"site", note.site},
@@ -182,6 +184,8 @@ std::string stats_text(const Diagnosed& diagnosed, std::size_t columns) {
   amounts.row({"steps", grouped(coverage.steps)});
   if (capture.program.seconds)
     amounts.row({"seconds watched", fmt::format("{:.1f}", *capture.program.seconds)});
+  if (capture.program.own_seconds)
+    amounts.row({"own seconds, about", fmt::format("{:.1f}", *capture.program.own_seconds)});
   for (const Level level : {Level::kError, Level::kWarning, Level::kNote})
     amounts.row({fmt::format("{}s", word_of(level)), grouped(findings_of(capture, level))});
   std::string text =

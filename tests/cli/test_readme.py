@@ -55,7 +55,7 @@ def test_the_picture_shows_what_is_printed(demo) -> None:
     assert len(lines) > 40 and len(picture) < 60_000
     for line in lines:
         words = unescape(re.sub(r"<[^>]*>", "", line))
-        if words != "..." and not re.match(r"(---|\+\+\+) [ab]/|Capture: ", words):
+        if words != "..." and not re.match(r"(---|\+\+\+) [ab]/|(Capture|Next): ", words):
             assert "".join(without_numbers(words).split()) in printed
 
 

@@ -46,7 +46,7 @@ def test_it_is_in_text_json_and_capture(tmp_path):
     assert CLAMPED in fix["diff"] and fix["files"] == ["train.py"] and not fix["applied"]
     assert findings[0]["verification"]["status"] == "not_run"
     assert (tmp_path / "train.py").read_text() == FAULT
-    assert done.stderr == show(tmp_path) + "Capture: run.nsc\n"
+    assert done.stderr == show(tmp_path) + "Capture: run.nsc\nNext: nanscope fix --from run.nsc\n"
 
 
 def test_without_libcst_it_points_to_fix(tmp_path):

@@ -32,7 +32,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-constexpr int kKinds = 7;  // a whole file, or a record of one of the six types
+constexpr int kKinds = 8;  // a whole file, or a record of one of the seven types
 
 std::string as_file(std::uint8_t choice, std::string_view rest) {
   if (choice % kKinds == 0) return std::string(rest);

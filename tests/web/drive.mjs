@@ -56,12 +56,14 @@ const content = () => {
     h1: text("h1"),
     sections: texts("h2"),
     marked: texts(".source mark").join("\n"),
-    tensors: [...document.querySelectorAll("#inputs > .tensors > .tensor")].map((card) => ({
+    tensors: [...document.querySelectorAll("#inputs > .tensors > .tensor.input")].map((card) => ({
       name: card.querySelector("h3").textContent,
       rows: rows(card.querySelector("table")),
       failing: [...card.querySelectorAll(".failing-values data")].map((d) => d.getAttribute("value")),
     })),
     journey: [...document.querySelectorAll(".journey li")].map((li) => [li.querySelector(".role").textContent, li.querySelector(".what").textContent]),
+    sizes: texts(".journey .sizes, .branches .sizes"),
+    notes: [...document.querySelectorAll("#notes tbody tr")].map((row) => texts("td", row).slice(0, 3)),
     dots: document.querySelectorAll(".map .dot").length,
     history: [...document.querySelectorAll("#history table.numbers")].flatMap(rows),
     curves: document.querySelectorAll("#history canvas").length,
@@ -122,6 +124,9 @@ async function use(browser, file) {
   await page.click("text=Copy diff");
   did.copied = await pasted(page);
 
+  await page.click("#fix >> text=Copy command");
+  did.command = await pasted(page);
+
   const plot = page.locator("#history .u-over").first();
   await plot.scrollIntoViewIfNeeded();
   const box = await plot.boundingBox();
@@ -145,6 +150,10 @@ async function use(browser, file) {
   did.found.push(await visible());
   await page.fill("#search", "");
 
+  await page.evaluate(() => addEventListener("beforeprint", () => (globalThis.onPaper = [document.documentElement.dataset.theme, document.querySelectorAll("details:not([open])").length])));
+  await page.pdf();
+  did.onPaper = await page.evaluate(() => globalThis.onPaper);
+  did.afterPrint = await page.evaluate(() => [document.documentElement.dataset.theme, document.querySelectorAll("details:not([open])").length]);
   did.headings = [await page.textContent("h1")];
   await page.locator(".findings a").nth(1).focus();
   await page.keyboard.press("Enter");
@@ -153,7 +162,9 @@ async function use(browser, file) {
   did.focusAfter = await page.evaluate(() => document.activeElement.id);
 
   await page.emulateMedia({ media: "print" });
-  did.printed = await page.evaluate(() => [...document.querySelectorAll("button, .findings")].filter((e) => e.getClientRects().length > 0).length);
+  await page.setViewportSize({ width: 718, height: 1000 }); // the width of A4 within its margins
+  did.printOverflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  did.printed = await page.evaluate(() => [...document.querySelectorAll("button:not(.cell), .findings")].filter((e) => e.getClientRects().length > 0).length);
   await context.close();
   return { ...seen, did };
 }
@@ -176,6 +187,11 @@ async function useModules(browser, file) {
   did.visible.push(await visible());
   await page.keyboard.press("Escape");
   did.visible.push(await visible());
+  await page.locator("#journey .dot").first().focus();
+  await page.keyboard.press("ArrowRight");
+  did.wayWalkedTo = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  await page.keyboard.press("Enter");
+  did.wayShown = await page.evaluate(() => [...document.querySelectorAll(".journey li.shown .role")].map((e) => e.textContent));
   await page.click("#modules summary");
   await page.waitForSelector("#modules tbody tr"); // rows come with the event that it was opened
   did.rows = await page.locator("#modules tbody tr").count();
@@ -187,9 +203,18 @@ async function useModules(browser, file) {
   return { ...seen, did };
 }
 
+// Only whether a page comes up, says nothing and runs nothing of what it was given.
+async function glance(browser, file) {
+  const { page, seen, context } = await open(browser, file, { colorScheme: "light" });
+  const found = await page.evaluate(() => ({ pwned: globalThis.pwned ?? null, h1: document.querySelector("h1")?.textContent ?? null }));
+  await context.close();
+  return { ...seen, ...found };
+}
+
 const browser = await chromium.launch({ executablePath: plan.browser, args: FLAGS });
-const result = { pages: {}, used: null, versions: browser.version() };
+const result = { pages: {}, glanced: {}, used: null, versions: browser.version() };
 for (const [name, file] of Object.entries(plan.pages)) result.pages[name] = await look(browser, file);
+for (const [name, file] of Object.entries(plan.glance ?? {})) result.glanced[name] = await glance(browser, file);
 if (plan.use) result.used = await use(browser, plan.use);
 if (plan.useModules) result.usedModules = await useModules(browser, plan.useModules);
 await browser.close();

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import struct
+import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from nanscope import _core
 from watched import ROOT
+
+sys.path.append(str(ROOT / "tests/cli"))
+import forged
 
 GOLDEN = ROOT / "tests/golden"
 # Each phase, half precision, data, learning rate, masks, uninitialised memory, notes and warnings.
@@ -30,6 +36,7 @@ PROGRAMS = {
     "pictures": ("attention_in_half.py", []),
     "sentinel": ("sentinel_loss.py", ["--mode", "sentinel"]),
     "many_modules": ("many_modules.py", []),
+    "amp": ("loss_scaled.py", []),
 }
 HEADER = 16
 FRAME = struct.Struct("<IIII")
@@ -108,3 +115,47 @@ def hostile() -> bytes:
             "aten::rsqrt": "<!--<b>`'\"$"[:11],
         },
     )
+
+
+MARKUP = (
+    "</script><script>window.pwned=1</script>",
+    "<img src=x onerror=window.pwned=2>",
+    "javascript:window.pwned=3",
+    "`<!--`",
+    "\u202e\u2028\x00",
+    "",
+    "w" * 3000,
+)
+NUMBERS = (0, -1, 1, 2**31, 2**53, -(2**53), 0.5, 1e308, -1e-320, float("inf"), float("nan"))
+
+
+def places_in(item: object) -> Iterator[tuple[object, object]]:
+    """Every container with each of its keys."""
+    keys = item if isinstance(item, dict) else range(len(item)) if isinstance(item, list) else ()
+    for key in keys:
+        yield item, key
+        yield from places_in(item[key])
+
+
+def changed(value: object, chance: random.Random) -> object:
+    if isinstance(value, bool) or value is None:
+        return chance.choice([True, False, None])
+    if isinstance(value, int):
+        return chance.choice([n for n in NUMBERS if isinstance(n, int)])
+    if isinstance(value, float):
+        return chance.choice([float(n) for n in NUMBERS])
+    if isinstance(value, str):
+        return chance.choice(MARKUP)
+    if isinstance(value, list):
+        return chance.choice([[], value[:1], value * 2, list(reversed(value))])
+    return value
+
+
+def mutated(real: Path, seed: int, to: Path) -> None:
+    """The capture with a few of its values changed to others of their kind, checksums right."""
+    chance = random.Random(seed)
+    records = forged.records_of(real)
+    for _ in range(chance.choice([1, 4, 16])):
+        container, key = chance.choice([p for _, record in records for p in places_in(record)])
+        container[key] = changed(container[key], chance)
+    forged.write(to, records, real)

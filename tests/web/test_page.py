@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import page_captures as captures
@@ -34,6 +35,21 @@ MADE = {
 def nanscope(*words: object) -> str:
     command = [str(word) for word in (NANSCOPE, *words)]
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def drive(folder: Path, plan: dict) -> dict:
+    plan = {
+        "modules": str(ROOT / "build/web-tests"),
+        "browser": shutil.which("chromium"),
+        "pages": {},
+        **plan,
+    }
+    (folder / "plan.json").write_text(json.dumps(plan))
+    done = subprocess.run(
+        ["node", HERE / "drive.mjs", folder / "plan.json"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -72,18 +88,11 @@ def seen(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> di
     sizes = {name: page.stat().st_size for name, page in pages.items()}
     assert max(sizes.values()) < 1_000_000, sizes
     plan = {
-        "modules": str(ROOT / "build/web-tests"),
-        "browser": shutil.which("chromium"),
         "pages": {name: str(page) for name, page in pages.items()},
         "use": str(pages["learning_rate"]),
         "useModules": str(pages["pictures"]),
     }
-    (folder / "plan.json").write_text(json.dumps(plan))
-    done = subprocess.run(
-        ["node", HERE / "drive.mjs", folder / "plan.json"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return drive(folder, plan)
 
 
 def test_nothing_is_said_asked_for_or_thrown(seen: dict) -> None:
@@ -171,7 +180,39 @@ def test_the_way_is_that_of_the_chain(seen: dict, documents: dict[str, dict]) ->
         roles = [link["role"] for link in finding["chain"]]
         assert [role for role, _ in page["journey"]][: len(roles)] == roles, name
         assert page["journey"][-1] == ["harm", page["journey"][-1][1]], name
-        assert page["dots"] in (0, len(page["journey"])), name
+        assert page["dots"] in (0, len(page["journey"]) + len(page["cleaned"])), name
+
+
+def test_every_op_on_the_way_has_its_shape_and_size(seen: dict, documents: dict[str, dict]) -> None:
+    page, finding = seen["pages"]["pictures"]["light"], documents["pictures"]["findings"][0]
+    links = [link for link in finding["chain"] if link["role"] != "harm"]
+    assert len(page["sizes"]) == len(links) + len(finding["cleaned"]) > 10
+    for shown, link in zip(page["sizes"], [*links, *finding["cleaned"]], strict=True):
+        made = link["made"]
+        assert shown.startswith(f"{made['dtype']} {made['shape']}")
+        bad = sum(made[kind] for kind in ("nan", "pos_inf", "neg_inf"))
+        numel = math.prod(made["shape"])
+        if 0 < bad < numel:
+            assert f"{bad:,} of {numel:,} not finite" in shown
+    birth = finding["outputs"][0]
+    assert links[0]["made"]["largest"] == max(abs(birth["min"]), abs(birth["max"]))
+
+
+def test_what_did_no_harm_is_listed_with_the_reason(seen: dict, documents: dict[str, dict]) -> None:
+    told = 0
+    for name in [*captures.CHOSEN, *captures.PROGRAMS]:
+        others = [f for f in documents[name]["findings"][1:] if f["level"] != "error"]
+        notes = seen["pages"][name]["light"]["notes"]
+        assert [row[:2] for row in notes] == [[f["level"], f["cause"]["id"]] for f in others], name
+        assert all(why for _, _, why in notes), name
+        told += len(notes)
+    assert told >= 3
+
+
+def test_every_quantity_has_its_curve(seen: dict, documents: dict[str, dict]) -> None:
+    history = documents["amp"]["findings"][0]["history"]
+    assert all(len({step[quantity] for step in history}) > 1 for quantity in QUANTITIES)
+    assert seen["pages"]["amp"]["light"]["curves"] == len(QUANTITIES)
 
 
 def test_pictures_count_what_the_json_counts(seen: dict, documents: dict[str, dict]) -> None:
@@ -203,6 +244,7 @@ def test_modules_are_told_by_their_head_room(seen: dict, documents: dict[str, di
     did = seen["usedModules"]["did"]
     assert did["found"] == [sum("attention" in m["path"] for m in finding["modules"]), 0]
     assert did["walkedTo"] == "1"
+    assert did["wayWalkedTo"].startswith("carrier, aten::div") and did["wayShown"] == ["carrier"]
     assert did["visible"][0] == len(labels) == did["visible"][2] > did["visible"][1]
     assert did["rows"] == len(labels)
     assert did["colours"] == ["cell little", "cell gone"]
@@ -248,16 +290,67 @@ def test_nothing_in_a_capture_can_run_script(seen: dict, documents: dict[str, di
     assert any("<script>pwned()" in line for line in site["before"])
 
 
+@pytest.fixture(scope="module")
+def mutants(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable:
+    def look(seeds: range) -> tuple[int, dict]:
+        """How many mutated captures have a page, and what Chromium saw of those."""
+        folder, pages = tmp_path_factory.mktemp("mutants"), {}
+        for seed in seeds:
+            real = files[["pictures", "amp", "forward", "learning_rate"][seed % 4]]
+            capture, page = folder / f"{seed}.nsc", folder / f"{seed}.html"
+            captures.mutated(real, seed, capture)
+            command = [NANSCOPE, "report", capture, "-o", page]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            assert done.returncode in (0, 2), (seed, done.stderr)
+            assert done.returncode == 0 or done.stderr.startswith("nanscope: "), (seed, done.stderr)
+            if done.returncode == 0:
+                pages[str(seed)] = str(page)
+        return len(pages), drive(folder, {"glance": pages})["glanced"]
+
+    return look
+
+
+def check_mutants(found: tuple[int, dict], at_least: int) -> None:
+    number, glanced = found
+    assert number >= at_least
+    for seed, page in glanced.items():
+        assert page["console"] == page["errors"] == [], seed
+        assert len(page["requests"]) == 1, seed
+        assert not page["pwned"] and page["h1"], seed
+
+
+def test_a_mutated_capture_is_a_page_or_a_sentence(mutants: Callable) -> None:
+    check_mutants(mutants(range(12)), 4)
+
+
+@pytest.mark.release
+def test_no_mutated_capture_breaks_the_page(mutants: Callable) -> None:
+    check_mutants(mutants(range(12, 212)), 70)
+
+
+def test_the_types_of_the_page_hold(tmp_path: Path) -> None:
+    settings = {"extends": str(ROOT / "web/tsconfig.json"), "include": [f"{ROOT}/build/web/src"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
+    compiler = ROOT / "build/web-tests/node_modules/typescript/bin/tsc"
+    done = subprocess.run(["node", compiler, "-p", tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 def test_everything_can_be_used(seen: dict, documents: dict[str, dict]) -> None:
     did, document = seen["used"]["did"], documents["learning_rate"]
     assert did["firstFocus"] == "skip" and did["secondFocus"] == "theme"
     assert did["themes"][0] != did["themes"][1]
     assert did["copied"] == document["findings"][0]["fix"]["diff"]
+    assert did["command"].startswith("nanscope fix --from ")
+    assert did["hovered"] not in ("", "–")
     assert did["zoomed"] == [False, True, False]
     assert did["found"] == [len(document["findings"]), 1, 0]
     assert did["headings"][0] != did["headings"][1]
     assert did["focusAfter"] == "main"
-    assert did["printed"] == 0
+    assert did["printed"] == did["printOverflow"] == 0
+    # On paper a dark page is light and unfolded, and is dark and folded again afterwards.
+    assert did["onPaper"] == ["light", 0] and did["afterPrint"][0] == "dark"
+    assert did["afterPrint"][1] > 0
 
 
 @pytest.mark.parametrize("broken", [b"", b"no capture", "newer", "damaged"])

@@ -12,23 +12,26 @@ function recomputed(finding: Finding): HTMLElement | null {
   return h("ul", { class: "evidence quiet" }, ...rows);
 }
 
+// An experiment is told once: below, with its result.
+const toldAsExperiment = (cause: Cause, line: string): boolean => !!cause.experiments?.length && /^(tried: |computed again)/.test(line);
+
 // What was tried to prove it, and what came of it.
 function experiments(cause: Cause): HTMLElement | null {
   if (!cause.experiments?.length) return null;
   const rows = cause.experiments.map((e) => h("li", {}, ...prose(e.what), ": ", h("strong", {}, ...prose(e.result))));
-  return h("div", {}, h("h3", {}, "Experiments"), h("ul", { class: "evidence experiments" }, ...rows));
+  return h("div", {}, h("h3", {}, "Tried"), h("ul", { class: "evidence experiments" }, ...rows));
 }
 
 export function rootCause(finding: Finding): HTMLElement {
   const { cause } = finding;
+  const evidence = cause.evidence.filter((line) => !toldAsExperiment(cause, line));
   const certain = cause.certainty === "certain" || cause.id === "unknown";
   return section(
     "cause",
     "Root Cause",
-    cause.title && h("p", { class: "title" }, ...prose(cause.title)),
     h("p", {}, h("code", {}, cause.id), cause.id === "unknown" ? "" : ` (${cause.certainty}; to blame: ${cause.to_blame})`),
-    cause.evidence.length > 0 &&
-      h("ul", { class: "evidence" }, ...cause.evidence.map((line) => h("li", {}, ...prose(line)))),
+    cause.title && h("p", {}, ...prose(cause.sentence)),
+    evidence.length > 0 && h("ul", { class: "evidence" }, ...evidence.map((line) => h("li", {}, ...prose(line)))),
     recomputed(finding),
     experiments(cause),
     cause.others.length > 0 &&

@@ -29,7 +29,7 @@ function needsLogarithm(series: Series[]): boolean {
 
 function caption(title: string, steps: number[], series: Series[]): HTMLElement {
   const bad = series.flatMap((s) =>
-    s.values.flatMap((value, i) => (typeof value === "string" ? [`${s.name} is ${value} at step ${steps[i]}`] : [])),
+    s.values.flatMap((value, i) => (typeof value === "string" ? [`${series.length > 1 ? `${s.name} ` : ""}${value} at step ${steps[i]}`] : [])),
   );
   const last = series.map((s) => [...drawn(s.values)].reverse().find((v) => v !== null));
   return h(
@@ -59,6 +59,25 @@ export function redrawCurves(): void {
 window.addEventListener("resize", () => {
   for (const { plot, place } of charts) plot.setSize({ width: place.clientWidth, height: plot.height });
 });
+
+// A value that cannot be drawn is a line at its step.
+function markBad(plot: uPlot, steps: number[], series: Series[]): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = variable("--bad");
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const [i, step] of steps.entries()) {
+    if (!series.some((s) => typeof s.values[i] === "string")) continue;
+    const x = Math.round(plot.valToPos(step, "x", true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
 
 // On a logarithmic axis exponents are drawn, and the marks say the numbers.
 const powers = (v: number): string => (Number.isInteger(v) ? (Math.abs(v) > 4 ? `1e${v}` : digits(10 ** v)) : "");
@@ -106,7 +125,10 @@ export function curve(title: string, steps: number[], series: Series[]): HTMLEle
   const data = [steps, ...series.map((s) => shown(s.values))] as uPlot.AlignedData;
   const draw = (): uPlot => {
     const settings = options(Math.max(place.clientWidth, 200), steps, series, logarithm);
-    settings.hooks = { setScale: [(plot, key) => key === "x" && (reset.hidden = whole(plot))] };
+    settings.hooks = {
+      setScale: [(plot, key) => key === "x" && (reset.hidden = whole(plot))],
+      draw: [(plot) => markBad(plot, steps, series)],
+    };
     return new uPlot(settings, data, place);
   };
   const whole = (plot: uPlot): boolean =>

@@ -90,11 +90,23 @@ export interface Tensor extends Statistics {
   bad_map?: BadMap;
 }
 
+// What an op on the way gave; of a large result the counts may not be known.
+export interface Made {
+  dtype: string;
+  shape: number[];
+  nan?: number;
+  pos_inf?: number;
+  neg_inf?: number;
+  largest?: Maybe<Num>;
+}
+
 export interface Link {
   op: string;
   site: Site;
   phase: string;
   role: string;
+  rank?: Maybe<number>;
+  made?: Made;
 }
 
 export interface Cause {
@@ -102,12 +114,10 @@ export interface Cause {
   title?: string;
   certainty: string;
   to_blame: string;
-  title?: string;
   sentence: string;
   evidence: string[];
   experiments?: { what: string; result: string }[];
   others: { id: string; why_not: string; shows?: boolean }[];
-  experiments?: { what: string; result: string }[];
 }
 
 export interface Step {
@@ -163,8 +173,8 @@ export interface Finding {
   cleaned?: Link[];
   modules?: Module[];
   modules_left_out?: number;
-  undone?: unknown;
-  allowed?: unknown;
+  undone?: string;
+  allowed?: string;
   shortened?: boolean;
   forewarning?: { name: string; dtype: string; value: Maybe<Num>; limit: Maybe<Num>; steps: number };
   tried?: { id: string; status: string; detail: string }[];
@@ -186,6 +196,7 @@ export interface Report {
     ended: string | null;
     devices?: string[];
     seconds?: Maybe<number>;
+    own_seconds?: Maybe<number>;
   };
   findings: Finding[];
   findings_left_out: number;
@@ -194,6 +205,7 @@ export interface Report {
     bytes_scanned: number;
     steps: number;
     not_watched: { what: string; why: string; count: number }[];
+    allowed?: { what: string; why: string; count: number }[];
   };
 }
 

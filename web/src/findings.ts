@@ -30,8 +30,11 @@ const searched = ({ finding, report }: Entry): string =>
     .toLowerCase();
 
 // The file and the line; the whole path is in the finding.
-function place(finding: Finding): Node[] | string {
-  if (finding.origin.site.file) return position(finding.origin.site).replace(/^.*\//, "");
+function place(finding: Finding): (Node | string)[] | string {
+  if (finding.origin.site.file) {
+    const [file, line] = position(finding.origin.site).replace(/^.*\//, "").split(/(?=:\d)(.*)/);
+    return [file ?? "", h("wbr"), line ?? ""];
+  }
   return finding.forewarning ? prose(finding.forewarning.name) : "";
 }
 

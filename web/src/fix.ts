@@ -34,11 +34,12 @@ export function fixSection(finding: Finding, report: Report): HTMLElement {
     return section("fix", "Fix", h("p", {}, verification.status === "not_run" ? "None was looked for yet. This proposes a patch and proves it:" : "None was found."), verification.status === "not_run" && commandLine, tried(finding));
   return section(
     "fix",
-    fix.applied ? "Fix Applied" : "Fix",
-    h("p", {}, h("code", {}, fix.id), remarks(fix), verification.status === "not_run" ? " – a proposal, not run yet" : ""),
+    (fix.workaround ? "Workaround" : "Fix") + (fix.applied ? " Applied" : ""),
+    h("p", {}, h("code", {}, fix.id), remarks(fix), verification.status === "not_run" ? ", a proposal that was not run yet" : ""),
     fix.explanation ? h("p", {}, ...prose(fix.explanation)) : null,
-    h("div", { class: "with-copy" }, copyButton("Copy diff", fix.diff), diff(fix.diff)),
-    verification.status === "not_run" && commandLine,
+    fix.diff ? h("div", { class: "with-copy" }, copyButton("Copy diff", fix.diff), diff(fix.diff)) : h("p", { class: "quiet" }, "The diff was left out."),
+    h("p", { class: "quiet" }, verification.status === "not_run" ? "This runs the program with the patch, and says whether it holds:" : "It was run with the patch. This does it again:"),
+    commandLine,
     tried(finding),
   );
 }

@@ -10,7 +10,8 @@ const WIDTH = 320;
 const TOP = 24;
 const BASE = 100; // where the bars stand
 const BAR = 15; // width of a special bar
-const LEFT = 2 * (BAR + 5) + 8;
+const GAP = 10; // between two special bars: their names need it
+const LEFT = 2 * (BAR + GAP) + 6;
 const RIGHT = WIDTH - LEFT;
 const NEAR = 12; // powers of two; a limit that is further away is told, not drawn
 const NARROWEST = 12; // powers of two on the axis
@@ -72,9 +73,9 @@ export function histogram(tensor: Tensor, name: string): HTMLElement | null {
   const axis = axisOf(exponents, type, typeof failing === "number" ? failing : null);
   const special: [string, number, number, string, string][] = [
     ["0", tensor.zeros, 2, "zero", "zero"],
-    ["sub", tensor.subnormals, 2 + BAR + 5, "zero", "subnormal"],
-    ["Inf", tensor.pos_inf + tensor.neg_inf, WIDTH - 2 - 2 * BAR - 5, "worst", "+Inf or -Inf"],
-    ["NaN", tensor.nan, WIDTH - 2 - BAR, "worst", "NaN"],
+    ["sub", tensor.subnormals, 2 + BAR + GAP, "zero", "subnormal"],
+    ["Inf", tensor.pos_inf + tensor.neg_inf, WIDTH - 4 - 2 * BAR - GAP, "worst", "+Inf or -Inf"],
+    ["NaN", tensor.nan, WIDTH - 4 - BAR, "worst", "NaN"],
   ];
   const most = Math.max(1, ...exponents.bins, ...special.map(([, amount]) => amount));
   const height = (amount: number): number => (amount > 0 ? Math.max(3, (Math.log1p(amount) / Math.log1p(most)) * (BASE - TOP)) : 0);

@@ -13,6 +13,9 @@ const QUANTITIES: [Exclude<keyof Step, "step">, string][] = [
   ["loss_scale", "Loss scale"],
 ];
 
+// What the backward begins from is multiplied by the loss scaler first.
+const isScaled = (steps: Step[]): boolean => steps.some((step) => step.loss_scale !== null && step.loss_scale !== undefined);
+
 function table(history: Step[], known: [Exclude<keyof Step, "step">, string][]): HTMLElement {
   return h(
     "details",
@@ -37,14 +40,18 @@ const changes = (history: Step[], key: Exclude<keyof Step, "step">): boolean =>
 export function history(finding: Finding): HTMLElement | null {
   const steps = finding.history;
   if (steps.length === 0) return null;
-  const known = QUANTITIES.filter(([key]) => steps.some((step) => step[key] !== null && step[key] !== undefined));
+  const known = QUANTITIES.filter(([key]) => steps.some((step) => step[key] !== null && step[key] !== undefined)).map(
+    ([key, title]): [Exclude<keyof Step, "step">, string] => [key, key === "loss" && isScaled(steps) ? "Loss, scaled" : title],
+  );
   const drawn = steps.length > 1 ? known.filter(([key]) => changes(steps, key)) : [];
+  const constant = steps.length > 1 ? known.filter(([key]) => !changes(steps, key)) : [];
   const numbers = steps.map((step) => step.step);
   const gap = numbers.findIndex((n, i) => i > 0 && n - numbers[i - 1]! > 1);
   return section(
     "history",
     "How it came",
-    h("div", { class: "curves" }, ...drawn.map(([key, title]) => curve(title, numbers, [{ name: title.toLowerCase(), values: steps.map((s) => s[key]), color: "--accent" }]))),
+    h("div", { class: drawn.length % 3 === 1 || drawn.length === 2 ? "curves two" : "curves" }, ...drawn.map(([key, title]) => curve(title, numbers, [{ name: title.toLowerCase(), values: steps.map((s) => s[key]), color: "--accent" }]))),
+    constant.length > 0 && h("p", { class: "quiet" }, ...constant.flatMap(([key, title], i) => [i > 0 ? ", " : "", i > 0 ? title.toLowerCase() : title, " ", num(steps[0]![key])]), " in every step."),
     gap > 0 && h("p", { class: "quiet" }, `Steps ${numbers[gap - 1]! + 1} to ${numbers[gap]! - 1} were not kept.`),
     table(steps, known),
   );

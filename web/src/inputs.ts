@@ -95,11 +95,12 @@ function feeding(s: Statistics & { numel: number }): HTMLElement {
   return h("p", { class: "remark" }, "What feeds the first failing element: ", count(s.numel), s.numel === 1 ? " value" : " values", ...finite, kinds.length > 0 ? `${finite.length > 0 ? "; " : ": "}${kinds.join(", ")}` : "", ".");
 }
 
-function card(tensor: Tensor, finding: Finding): HTMLElement {
+function card(tensor: Tensor, finding: Finding, role: "input" | "output"): HTMLElement {
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
   return h(
     "article",
-    { class: "tensor" },
+    { class: `tensor ${role}` },
+    h("p", { class: "side" }, role === "input" ? "went in" : "came out"),
     h("h3", {}, h("code", {}, nameOf(tensor))),
     h("p", { class: "kind" }, `${tensor.dtype} ${brackets(tensor.shape)}${tensor.parameter ? ", a parameter" : ""}`),
     histogram(tensor, nameOf(tensor)) ?? rangeStrip(tensor),
@@ -113,20 +114,22 @@ function card(tensor: Tensor, finding: Finding): HTMLElement {
 
 export function inputStatistics(finding: Finding): HTMLElement {
   const inputs = withoutTwins(finding.inputs);
-  const cards = inputs.map((tensor) => card(tensor, finding));
+  const cards = inputs.map((tensor) => card(tensor, finding, "input"));
   const folded = cards.splice(MOST_SHOWN);
+  // A few results stand beside what went in.
+  const results = finding.outputs.map((tensor) => card(tensor, finding, "output"));
+  const beside = results.length <= 2 && cards.length <= 4 ? results.splice(0) : [];
   const left = finding.inputs_left_out ?? 0;
   return section(
     "inputs",
     "Input Statistics",
     inputs.length === 0 && h("p", { class: "quiet" }, "No inputs were recorded."),
-    h("div", { class: "tensors" }, ...cards),
+    h("div", { class: "tensors" }, ...cards, ...beside),
     folded.length > 0 && h("details", {}, h("summary", {}, `${folded.length} more inputs`), h("div", { class: "tensors" }, ...folded)),
     left > 0 && h("p", { class: "quiet" }, `${left} more inputs were not recorded.`),
     finding.scalars.length > 0 &&
       h("p", { class: "scalars" }, "with ", ...finding.scalars.flatMap((s, i) => [i > 0 ? ", " : "", h("code", {}, `${s.name} = ${s.value}`)])),
-    finding.outputs.length > 0 &&
-      h("details", { open: finding.outputs.length <= 2 && finding.outputs.some((t) => t.bad_map) }, h("summary", {}, "What came out"), h("div", { class: "tensors" }, ...finding.outputs.map((t) => card(t, finding)))),
+    results.length > 0 && h("details", { open: results.length <= 2 }, h("summary", {}, "What came out"), h("div", { class: "tensors" }, ...results)),
     magnitudes(finding),
   );
 }

@@ -10,15 +10,17 @@ import { history } from "./history";
 import { inputStatistics } from "./inputs";
 import { journey } from "./journey";
 import { modules } from "./modules";
+import { notes } from "./notes";
 import { program } from "./program";
 import { firstBadOperation } from "./source";
-import { themeButton } from "./theme";
+import { printAsInk, themeButton } from "./theme";
 import { verdict, withoutFinding } from "./verdict";
 
-function partsOf({ finding, report }: Entry, data: Data): (HTMLElement | null)[] {
-  if (!finding) return [withoutFinding(report), coverage(report), program(report, data)];
-  if (finding.forewarning)
-    return [verdict(finding), rootCause(finding), history(finding), coverage(report), program(report, data)];
+function partsOf({ finding, report }: Entry, entries: Entry[], data: Data): (HTMLElement | null)[] {
+  const harmless = entries.filter((e) => e.report === report && e.finding && e.finding !== finding && e.finding.level !== "error");
+  const end = [notes(harmless), coverage(report), program(report, data)];
+  if (!finding) return [withoutFinding(report), ...end];
+  if (finding.forewarning) return [verdict(finding), rootCause(finding), history(finding), ...end];
   return [
     verdict(finding),
     firstBadOperation(finding),
@@ -29,14 +31,13 @@ function partsOf({ finding, report }: Entry, data: Data): (HTMLElement | null)[]
     modules(finding),
     fixSection(finding, report),
     verificationSection(finding),
-    coverage(report),
-    program(report, data),
+    ...end,
   ];
 }
 
-function show(entry: Entry, main: HTMLElement, list: FindingList, data: Data): void {
+function show(entry: Entry, entries: Entry[], main: HTMLElement, list: FindingList, data: Data): void {
   forgetCurves();
-  main.replaceChildren(...partsOf(entry, data).filter((part): part is HTMLElement => part !== null));
+  main.replaceChildren(...partsOf(entry, entries, data).filter((part): part is HTMLElement => part !== null));
   list.select(entry.id);
 }
 
@@ -58,11 +59,12 @@ function start(): void {
   const chosen = (): Entry => entries.find((entry) => `#${entry.id}` === location.hash) ?? entries[0]!;
   window.addEventListener("hashchange", () => {
     if (!entries.some((entry) => `#${entry.id}` === location.hash)) return; // the skip link
-    show(chosen(), main, list, data);
+    show(chosen(), entries, main, list, data);
     window.scrollTo(0, 0);
     main.focus({ preventScroll: true });
   });
-  show(chosen(), main, list, data);
+  show(chosen(), entries, main, list, data);
+  printAsInk();
   document.documentElement.dataset.ready = "yes";
   performance.mark("ready"); // bench/page.mjs reads it
 }

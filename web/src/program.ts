@@ -9,6 +9,13 @@ function duration(seconds: Maybe<number>): string {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+// About: it is measured around one call of many.
+function ownTime(seconds: Maybe<number>, own: Maybe<number>): string {
+  if (own === null || own === undefined || !seconds) return "";
+  const share = (100 * own) / seconds;
+  return `about ${duration(own)}, ${share.toFixed(share < 10 ? 1 : 0)} %`;
+}
+
 export function program(report: Report, data: Data): HTMLElement {
   const { program: p } = report;
   const ended = p.ended === null ? "its end was not seen" : p.ended;
@@ -20,6 +27,7 @@ export function program(report: Report, data: Data): HTMLElement {
       ["ended", ended + (p.exit_status !== null ? `, status ${p.exit_status}` : "")],
       ["mode", p.mode],
       ["watched for", duration(p.seconds)],
+      ["by nanscope itself", ownTime(p.seconds, p.own_seconds)],
       ["devices", p.devices?.join("; ") ?? ""],
       ["torch", p.torch],
       ["Python", p.python],

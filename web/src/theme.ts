@@ -27,6 +27,28 @@ function set(theme: string): void {
   redrawCurves();
 }
 
+// On paper: dark on light, and nothing folded. What was open and dark is so again afterwards.
+export function printAsInk(): void {
+  let theme: string | undefined;
+  let opened: HTMLDetailsElement[] = [];
+  window.addEventListener("beforeprint", () => {
+    theme = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+    opened = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
+    for (const details of opened) {
+      details.open = true;
+      details.dispatchEvent(new Event("toggle")); // the browser's own comes after the print
+    }
+    redrawCurves();
+  });
+  window.addEventListener("afterprint", () => {
+    if (theme === undefined) delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    for (const details of opened) details.open = false;
+    redrawCurves();
+  });
+}
+
 export function themeButton(): HTMLButtonElement {
   const before = stored();
   if (before === "light" || before === "dark") document.documentElement.dataset.theme = before;

@@ -28,6 +28,8 @@ export function verdict(finding: Finding): HTMLElement {
     ),
     h("h1", {}, ...prose(cause.title || cause.sentence)),
     cause.title && h("p", { class: "lead" }, ...prose(cause.sentence)),
+    finding.undone && h("p", {}, "Undone: ", ...prose(finding.undone)),
+    finding.allowed && h("p", {}, "Allowed: ", ...prose(finding.allowed)),
     h(
       "p",
       { class: "deed" },
@@ -44,8 +46,8 @@ export function verdict(finding: Finding): HTMLElement {
       known && h("span", { class: "tag" }, `to blame: ${cause.to_blame}`),
       finding.count > 1 && h("span", { class: "tag" }, `${finding.count.toLocaleString("en-US")} times`),
       finding.fate !== null && h("span", { class: "tag" }, finding.fate),
-      finding.undone !== undefined && finding.undone !== null && finding.undone !== false && h("span", { class: "tag" }, "undone by the program"),
-      finding.allowed !== undefined && finding.allowed !== null && finding.allowed !== false && h("span", { class: "tag" }, "allowed"),
+      finding.undone && h("span", { class: "tag" }, "undone by the program"),
+      finding.allowed && h("span", { class: "tag" }, "allowed"),
       finding.shortened && h("span", { class: "tag likely" }, "shortened to fit; --to json has all of it"),
     ),
   );
@@ -61,12 +63,13 @@ function deed(finding: Finding): string {
 
 export function withoutFinding(report: Report): HTMLElement {
   const words = report.summary.replace(/^nanscope: /, "");
-  const end = words.search(/[.:] /);
+  const clean = report.verdict === "clean";
+  const end = words.search(clean ? /: / : /[.:] /);
   const first = end > 0 ? words.slice(0, end) : words;
   return h(
     "header",
-    { class: `verdict ${report.verdict === "clean" ? "clean" : "unknown"}`, id: "verdict" },
-    h("p", { class: "eyebrow" }, h("span", { class: "level" }, report.verdict === "clean" ? "Clean" : "Not known")),
+    { class: `verdict ${clean ? "clean" : "unknown"}`, id: "verdict" },
+    !clean && h("p", { class: "eyebrow" }, h("span", { class: "level" }, "Not known")),
     h("h1", {}, first.charAt(0).toUpperCase() + first.slice(1) + (end > 0 ? "." : "")),
     end > 0 && h("p", { class: "deed" }, words.slice(end + 2)),
   );

@@ -50,6 +50,7 @@ class ExactObserver : public Observer {
     }
     guarded([&] {
       const Timed timed(Part::kMoment);
+      const OwnTime::Whole whole(this_thread().own_time());
       if (backward.accumulates) {
         moments().backward_ended(root, roots);
       } else {

@@ -43,11 +43,13 @@ void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
   Observer& now = observer();
   if (!now.is_on()) return;
   const Timed timed(Part::kMoment);
+  const OwnTime::Whole whole(this_thread().own_time());
   now.step_begins(optimizer);
 }
 
 void step_post_hook(nb::handle optimizer, nb::handle, nb::handle) {
   const Timed timed(Part::kMoment);
+  const OwnTime::Whole whole(this_thread().own_time());
   observer().step_ended(optimizer);
 }
 
@@ -154,6 +156,7 @@ void add_moments(nb::module_& module) {
   });
   module.def("gradients_dropped", [](nb::handle optimizer) {
     const Timed timed(Part::kMoment);
+    const OwnTime::Whole whole(this_thread().own_time());
     observer().gradients_dropped(optimizer);
   });
   // A loss scaler is about to change its scale.

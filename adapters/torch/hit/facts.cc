@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kMostIndices = 8;
 constexpr std::size_t kMostInputs = 16;
 constexpr std::size_t kMostLayers = 24;
+constexpr std::int64_t kSmallResult = 4096;  // elements; counted at every hit
 
 bool is_transposed(const OwnedView& view) {
   return view.strides.size() == 2 && view.strides[0] == 1 && view.strides[1] != 1;
@@ -162,6 +163,19 @@ std::shared_ptr<const EventFacts> CallFacts::facts(std::optional<std::size_t> re
   std::shared_ptr<const EventFacts>& kept = all[{&wrapper_, *declared_at, numel}];
   if (kept == nullptr) kept = take_facts(read);
   return kept;
+}
+
+std::shared_ptr<const Made> CallFacts::made(bool born) {
+  if (!result) return nullptr;
+  auto made = std::make_shared<Made>();
+  HitLooks& looks = Watcher::get().result_looks(born);
+  if (result->numel() > kSmallResult && !looks.is_due(wrapper_.info, current_stack())) {
+    made->dtype = type_name(*result);
+    made->shape = result->sizes().vec();
+    return made;
+  }
+  *made = as_made(describe(*result, OwnedView(*result)));
+  return made;
 }
 
 std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {

@@ -24,9 +24,11 @@ class CallFacts final : public FactsMaker {
       : wrapper_(wrapper), call_(call), result_(result), before_(before) {}
 
   std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) override;
+  std::shared_ptr<const Made> made(bool born) override;
 
   // Filled in as the record is built.
   std::vector<at::Tensor> read_tensors;  // one per OpRecord::Read
+  std::optional<at::Tensor> result;      // the first bad one, or the first
   std::vector<std::vector<std::int64_t>>
       elements;  // failing elements, if known from the correspondence
   bool per_element = false;

@@ -273,6 +273,7 @@ class Recorder {
     OpRecord::Write write;
     write.state = state_of_output(output);
     lately_bad.note(output, write.state);
+    if (!facts.result) facts.result = output;
     write.existed = existed;
     if (was_bad != nullptr) write.before = was_bad->state.kinds;
     write.tensor = tensor_id(output);
@@ -281,7 +282,7 @@ class Recorder {
       write.target_name = TorchWorld::named_by_storage(output);
     }
     if (write.state.kinds.any()) {
-      if (!bad_output_) bad_output_ = output;
+      if (!bad_output_) bad_output_ = facts.result = output;
       if (is_foreign(impl) || Watcher::get().storages().is_lent(storage_of(impl)))
         write.shared = host_values_in(output);
       if (wrapper_.rule == ScanRule::kLifts) note_numbers(output);

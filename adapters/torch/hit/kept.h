@@ -1,6 +1,6 @@
 // What the ops behind a hit kept for the backward: how large the numbers of each module are.
 //
-// A look walks up to 2,048 autograd nodes and reads what they kept: see watch/module_looks.h.
+// A look walks up to 2,048 autograd nodes and reads what they kept: see watch/hit_looks.h.
 #pragma once
 
 #include <cstdint>

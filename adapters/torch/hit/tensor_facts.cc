@@ -10,7 +10,6 @@
 #include "scan/statistics.h"
 
 namespace nanscope::torch_adapter {
-namespace {
 
 std::string type_name(const at::Tensor& tensor) {
   const DType dtype = dtype_of(tensor.scalar_type());
@@ -22,7 +21,12 @@ std::string type_name(const at::Tensor& tensor) {
   return name == "byte" ? "uint8" : name;
 }
 
-}  // namespace
+Made as_made(const TensorFacts& facts) {
+  const Statistics& seen = facts.statistics;
+  Made made{facts.dtype, facts.shape, true, seen.nan, seen.pos_inf, seen.neg_inf, {}};
+  if (seen.min && seen.max) made.largest = std::max(std::fabs(*seen.min), std::fabs(*seen.max));
+  return made;
+}
 
 TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   TensorFacts facts;

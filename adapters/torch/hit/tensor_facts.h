@@ -15,8 +15,12 @@ namespace nanscope::torch_adapter {
 
 using Facts = EventFacts;
 
+// The name of its element type: float16, int64.
+[[nodiscard]] std::string type_name(const at::Tensor& tensor);
 // Type, shape and statistics of the tensor, whose values are in `view`.
 [[nodiscard]] TensorFacts describe(const at::Tensor& tensor, const OwnedView& view);
+// The same in short, for an op on the way.
+[[nodiscard]] Made as_made(const TensorFacts& facts);
 // Adds what only a picture shows: the histogram of its exponents, the map of its bad elements.
 void add_pictures(TensorFacts& facts, const OwnedView& view);
 // Which non-finite numbers it holds.

@@ -38,6 +38,7 @@ bool is_below(const std::string& path, const std::string& root) {
 Counters difference(Counters now, const Counters& before) {
   now.ops -= before.ops;
   now.bytes -= before.bytes;
+  now.own_ticks -= before.own_ticks;
   for (std::size_t i = 0; i < std::size(now.unseen); ++i) now.unseen[i] -= before.unseen[i];
   return now;
 }
@@ -125,12 +126,14 @@ class Session {
   [[nodiscard]] bool an_error_stands() const;
   [[nodiscard]] bool is_chosen(const Finding& finding) const;
   [[nodiscard]] Coverage coverage(const std::vector<NotWatched>& also) const;
+  [[nodiscard]] std::optional<double> own_seconds(double seconds) const;
   [[nodiscard]] std::vector<Finding> tell_notes(const std::vector<Note>& notes) const;
   [[nodiscard]] std::string write_end(const Capture& capture, const std::vector<Finding>& others);
 
   Lock lock_{LockRank::kSession};
   SessionOptions options_;
   std::chrono::steady_clock::time_point began_;
+  std::uint64_t began_ticks_ = 0;
   std::string layer_;
   std::string file_;
   std::optional<CaptureWriter> writer_;
@@ -326,6 +329,15 @@ void Session::open_writer() {
   }
 }
 
+// An estimate, so only where it was made of many calls; in mode sentinel none is watched.
+std::optional<double> Session::own_seconds(double seconds) const {
+  constexpr std::uint64_t kEnough = 2048;
+  const Counters counters = difference(Threads::get().counters(), before_);
+  const std::uint64_t all = __rdtsc() - began_ticks_;
+  if (counters.ops < kEnough || all == 0) return std::nullopt;
+  return seconds * static_cast<double>(counters.own_ticks) / static_cast<double>(all);
+}
+
 Coverage Session::coverage(const std::vector<NotWatched>& also) const {
   const Watcher& watcher = Watcher::get();
   const Counters counters = difference(Threads::get().counters(), before_);
@@ -375,6 +387,7 @@ void Session::begin(SessionOptions options) {
     const std::lock_guard guard(lock_);
     options_ = std::move(options);
     began_ = std::chrono::steady_clock::now();
+    began_ticks_ = __rdtsc();
     findings_.clear();
     finding_of_.clear();
     close_open();
@@ -489,6 +502,7 @@ SessionEnd Session::end(int exit_status, Ended ended, const std::vector<NotWatch
   end.capture.program.exit_status = exit_status;
   end.capture.program.ended = ended;
   end.capture.program.seconds = seconds_since(began_);
+  end.capture.program.own_seconds = own_seconds(*end.capture.program.seconds);
   const int threads = at::get_num_threads();
   end.capture.program.devices = {"cpu, " + std::to_string(threads) +
                                  (threads == 1 ? " thread" : " threads")};

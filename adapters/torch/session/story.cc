@@ -328,6 +328,14 @@ Site site_at(StackId stack, const std::string& op) {
   return without_surroundings(ask(stack, op, "", {}).site);
 }
 
+// What the op gave; of what came in, the tensor that brought it.
+std::optional<Made> made_at(const EventView& event) {
+  if (event.made != nullptr) return *event.made;
+  if (event.facts == nullptr || event.facts->finding.inputs.empty()) return std::nullopt;
+  if (event.role() != Role::kImported) return std::nullopt;
+  return as_made(event.facts->finding.inputs[0]);
+}
+
 }  // namespace
 
 void configure_story(const StoryTellers& given) { teller().configure(given); }
@@ -372,13 +380,14 @@ Finding tell_story(const Verdict& verdict) {
     tell_modules(teller().modules(), verdict.origin.facts->kept_by_modules, finding);
   for (const EventView& event : verdict.cleaned) {
     finding.cleaned.push_back({event.op->name, site_at(event.place.stack, event.op->name),
-                               event.place.phase, Role::kCleaned});
+                               event.place.phase, Role::kCleaned, made_at(event)});
   }
   if (verdict.misuse && !elsewhere) finding.origin.kind = OriginKind::kBirth;
   if (verdict.inherited) finding.origin.worker.reset();
   if (verdict.harmless) {
     const EventView& origin = verdict.origin;
-    finding.chain.push_back({origin.op->name, finding.origin.site, origin.phase(), origin.role()});
+    finding.chain.push_back(
+        {origin.op->name, finding.origin.site, origin.phase(), origin.role(), made_at(origin)});
     return finding;
   }
   Harm harm;
@@ -391,12 +400,14 @@ Finding tell_story(const Verdict& verdict) {
   for (const EventView& event : verdict.evidence) {
     if (event.origin_kind == OriginKind::kDeclared || event.role() == Role::kImported)
       finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
-                               event.phase(), elsewhere ? Role::kCarrier : event.role()});
+                               event.phase(), elsewhere ? Role::kCarrier : event.role(),
+                               made_at(event)});
   }
   for (const EventView& event : verdict.chain) {
     const bool arrives = elsewhere && event.id == verdict.origin.id;  // it began before
     finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
-                             event.phase(), arrives ? Role::kCarrier : event.role()});
+                             event.phase(), arrives ? Role::kCarrier : event.role(),
+                             made_at(event)});
   }
   finding.chain.push_back({"", harm.site.value_or(Site{}), finding.origin.phase, Role::kHarm});
   finding.chain_truncated = verdict.chain_truncated;

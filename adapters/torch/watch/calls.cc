@@ -18,6 +18,7 @@
 #include "adapters/torch/ranks/collectives.h"
 #include "adapters/torch/watch/before.h"
 #include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/own_time.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
@@ -339,6 +340,7 @@ void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t resul
 
 void call_begins(Call& call) {
   const Timed timed(Part::kBegin);
+  const OwnTime::Sampled sampled(this_thread().own_time());
   Wrapper& wrapper = wrapper_of(call);
   call.inner = is_inner(call) || this_thread().is_busy();
   if (call.inner) return;
@@ -435,6 +437,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
                        0)) {
     const Timed<2> timed(Part::kHit);
+    const OwnTime::Whole whole(thread.own_time());
     tell_hit(wrapper, call, result, before, !look.bad && !look.passed_over);
   }
   if (__builtin_expect(wrapper.looks_aside, 0)) {
@@ -448,6 +451,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
 void call_returned(Call& call, void* result) {
   if (call.inner) return;
   const Timed timed(Part::kReturn);
+  const OwnTime::Sampled sampled(this_thread().own_time());
   const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
   try {

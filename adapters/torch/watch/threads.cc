@@ -12,6 +12,7 @@ namespace {
 void add(Counters& to, const Counters& from) {
   to.ops += from.ops;
   to.bytes += from.bytes;
+  to.own_ticks += from.own_ticks;
   for (std::size_t i = 0; i < std::size(to.unseen); ++i) to.unseen[i] += from.unseen[i];
 }
 
@@ -22,11 +23,12 @@ __thread ThreadWatch* current_thread = nullptr;
 void ThreadWatch::forget_counts() noexcept {
   ops_.clear();
   bytes_.clear();
+  own_time_.forget();
   for (Counter& counter : unseen_) counter.clear();
 }
 
 Counters ThreadWatch::counters() const noexcept {
-  Counters now{ops_.value(), bytes_.value()};
+  Counters now{ops_.value(), bytes_.value(), own_time_.ticks()};
   for (std::size_t i = 0; i < std::size(unseen_); ++i) now.unseen[i] = unseen_[i].value();
   return now;
 }

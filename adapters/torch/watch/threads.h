@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "adapters/torch/watch/locks.h"
+#include "adapters/torch/watch/own_time.h"
 
 namespace nanscope::torch_adapter {
 
 struct Counters {
   std::uint64_t ops = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t own_ticks = 0;  // about; see own_time.h
   // By Sight: results that held floating-point numbers and could not be looked into; of wrapped
   // ones only losses, gradients, parameters and buffers.
   std::uint64_t unseen[8] = {};
@@ -49,6 +51,7 @@ class ThreadWatch {
   void count_unseen(std::size_t sight) noexcept { unseen_[sight].add(1); }
   void forget_counts() noexcept;
   [[nodiscard]] Counters counters() const noexcept;
+  [[nodiscard]] OwnTime& own_time() noexcept { return own_time_; }
   // Its ops are our own; see Busy.
   [[nodiscard]] bool is_busy() const noexcept { return busy_; }
 
@@ -73,6 +76,7 @@ class ThreadWatch {
   friend class Busy;
   Counter ops_;
   Counter bytes_;
+  OwnTime own_time_;
   Counter unseen_[std::size(Counters{}.unseen)];
   bool busy_ = false;
   bool stop_wanted_ = false;

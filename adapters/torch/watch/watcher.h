@@ -10,7 +10,7 @@
 #include "adapters/torch/program/history.h"
 #include "adapters/torch/ranks/receipts.h"
 #include "adapters/torch/watch/disarm.h"
-#include "adapters/torch/watch/module_looks.h"
+#include "adapters/torch/watch/hit_looks.h"
 #include "adapters/torch/watch/outside.h"
 #include "adapters/torch/watch/proofs.h"
 #include "adapters/torch/watch/stopping.h"
@@ -32,7 +32,9 @@ class Watcher {
   // The judge's ledger, for the question that takes no lock.
   [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
   // Under the judge's lock.
-  [[nodiscard]] ModuleLooks& module_looks() noexcept { return module_looks_; }
+  [[nodiscard]] HitLooks& module_looks() noexcept { return module_looks_; }
+  // Masks are carried in every step: they leave the looks at what was born alone.
+  [[nodiscard]] HitLooks& result_looks(bool born) noexcept { return result_looks_[born ? 1 : 0]; }
   // Each under a lock of its own; what is asked on every op takes none.
   [[nodiscard]] TorchWorld& world() noexcept { return world_; }
   [[nodiscard]] WrittenStorages& storages() noexcept { return storages_; }
@@ -66,8 +68,9 @@ class Watcher {
   NewOps new_ops_;
   OtherDevices other_devices_;
   Proofs proofs_;
-  ModuleLooks module_looks_;
-  _object* make_again_ = nullptr;  // held
+  HitLooks module_looks_{32};  // all that the modules behind a hit kept
+  HitLooks result_looks_[2]{HitLooks{256}, HitLooks{256}};  // a large result on the way
+  _object* make_again_ = nullptr;                           // held
   Outside outside_;
   Receipts receipts_;
 };

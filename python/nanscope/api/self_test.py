@@ -10,6 +10,8 @@ import time
 import warnings
 from dataclasses import dataclass
 
+from nanscope.run.progress import Progress
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,11 +47,14 @@ def carry_out() -> int:
     """Exit status; the text goes to stdout."""
     began = time.monotonic()
     total = bad = 0
+    progress = Progress(None, "planted births tried")
     for planted, problem in results():
         total += 1
+        progress.advance()
         bad += problem is not None
         if problem is not None:
             sys.stdout.write(f"self-test: {planted.name}: {problem}\n")
+    progress.close()
     seconds = time.monotonic() - began
     sys.stdout.write(
         f"self-test: {total - bad} of {total} planted births found "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from _thread import get_ident
@@ -308,7 +309,10 @@ class Watch:
             text = capture.text(settings.verbose, settings.color, terminal_columns())
             lines.append(text.rstrip("\n"))
             if conclusion.path:
-                lines.append(f"Capture: {display_path(conclusion.path)}")
+                path = display_path(conclusion.path)
+                lines.append(f"Capture: {path}")
+                if capture.error and not settings.is_child:
+                    lines.append(f"Next: nanscope fix --from {shlex.quote(path)}")
             lines += self.observer.remarks()
         if not quiet and self.news is not None:
             lines += self.news.summaries_of_ranks()

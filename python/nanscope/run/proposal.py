@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 
+from nanscope.run.progress import wait_for
 from nanscope.telling.stack import START_DIRECTORY
 
 TYPE_CHECKING = False
@@ -26,20 +27,30 @@ def add_to(conclusion: Conclusion, settings: Settings) -> None:
     if not conclusion.capture.error or not conclusion.path:
         return
     try:
-        fix = _first(conclusion.path, settings.main_file or "")
+        fix = _first(conclusion.path, settings.main_file or "", not settings.quiet)
         if fix is not None:
             conclusion.capture.propose(fix, conclusion.path)
     except (Exception, KeyboardInterrupt):
         pass  # what was found is shown without it
 
 
-def _first(capture: str, main_file: str) -> dict | None:
-    done = subprocess.run(
+def _first(capture: str, main_file: str, tell: bool) -> dict | None:
+    process = subprocess.Popen(
         [sys.executable, "-P", "-m", "nanscope.fix.verb.first", capture, main_file],
         cwd=START_DIRECTORY or None,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        timeout=PATIENCE,
     )
-    return json.loads(done.stdout) if done.stdout else None
+    try:
+        answer, _ = wait_for(
+            lambda seconds: process.communicate(timeout=seconds),
+            "looking for a patch",
+            PATIENCE,
+            tell,
+        )
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return json.loads(answer) if answer else None

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from nanscope.findings import Finding, Report
 from nanscope.fix.run import child, copies, messages, overlay, sandbox
 from nanscope.fix.run.messages import Answer, Plan
+from nanscope.run.progress import wait_for
 
 # Trackers of experiments are switched off in repeats: they would report runs that are none.
 REPEAT = {
@@ -69,6 +70,7 @@ class Runner:
     protected: bool  # what a run writes is thrown away
     copied: bool  # if not protected: runs happen in a copy of the working folder
     steps_after: int
+    quiet: bool = False
     begun: float = field(default_factory=time.monotonic)
     count: int = 0
     first: Run | None = None
@@ -144,7 +146,10 @@ class Runner:
             )
             try:
                 with self._input.following(process):
-                    return process.wait(None if first else self._longest())
+                    if first:  # its output is a sign of life
+                        return process.wait()
+                    what = f"run {self.count}"
+                    return wait_for(process.wait, what, self._longest(), not self.quiet)
             except subprocess.TimeoutExpired:
                 _end(process)
                 return -9

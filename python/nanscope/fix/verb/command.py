@@ -65,6 +65,7 @@ class Fix:
             self.unprotected is None,
             self.copied,
             numbers["verify"],
+            self.manner.quiet,
         )
         main = os.path.realpath(target) if kind == "script" else None
         budget = Budget(numbers["max_runs"], numbers["max_time"])
