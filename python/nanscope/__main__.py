@@ -33,6 +33,10 @@ def main() -> int:
         from nanscope.fix.verb import command
 
         return command.carry_out(outcome.fix)
+    if outcome.mcp:
+        from nanscope.integrations import mcp
+
+        return mcp.carry_out()
     if outcome.doctor:
         from nanscope.run import doctor
 

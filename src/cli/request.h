@@ -64,6 +64,7 @@ struct Outcome {
   std::optional<FixRequest> fix{};
   bool doctor = false;
   bool self_test = false;  // of `doctor`
+  bool mcp = false;
   // The common options, for `doctor`.
   bool quiet = false;
   bool verbose = false;

@@ -29,6 +29,8 @@ extern const Verb kStats;
 extern const Verb kExplain;
 extern const Verb kDoctor;
 extern const Verb kScan;
+extern const Verb kAgentCommand;
+extern const Verb kMcp;
 
 // -q, -v, --no-color: every verb has them.
 struct Manner {
