@@ -62,6 +62,7 @@ void add_requests(nb::module_& module) {
       .def_ro("sentinel", &RunRequest::sentinel)
       .def_ro("mode_given", &RunRequest::mode_given)
       .def_prop_ro("allow", [](const RunRequest& self) { return native(self.allow); })
+      .def_prop_ro("notify", [](const RunRequest& self) { return native(self.notify); })
       .def_ro("snapshot_every_s", &RunRequest::snapshot_every_s)
       .def_prop_ro("layer", [](const RunRequest& self) { return Native{self.layer}; })
       .def_prop_ro("file", [](const RunRequest& self) { return Native{self.file}; })

@@ -39,6 +39,20 @@ std::string check_manner(const RunRequest& request) {
   return fmt::format("--keep-going and {} exclude each other.", other);
 }
 
+// The names are those of the files in python/nanscope/integrations.
+std::string check_notify(const RunRequest& request) {
+  for (const std::string& place : request.notify) {
+    const bool known = place.starts_with("http://") || place.starts_with("https://") ||
+                       place == "wandb" || place == "mlflow" || place == "trackio" ||
+                       (place.starts_with("tensorboard:") && place.size() > 12);
+    if (!known)
+      return fmt::format(
+          "--notify is an http address, wandb, mlflow, trackio or tensorboard:FOLDER, not {}.",
+          place);
+  }
+  return {};
+}
+
 // Known before a week of training rather than after it.
 std::string check_files(const RunRequest& request) {
   if (!request.file.empty() && !exists(request.file)) return request.file + " does not exist.";
@@ -87,6 +101,11 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
       ->type_name("FILE[:LINE]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--notify", request.notify,
+                 "tell of an error there too: URL, wandb, mlflow, trackio, tensorboard:FOLDER")
+      ->type_name("WHERE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   CLI::Option* often =
       add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
   add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
@@ -107,7 +126,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   for (const std::string& wrong :
        {take_count(*limited, steps, request.steps), take_mode(mode, every, request),
         take_program(Arguments(program, arguments.end()), request), check_manner(request),
-        check_files(request)})
+        check_files(request), check_notify(request)})
     if (!wrong.empty()) return options.bad_usage(wrong);
   if (request.output)
     if (const Status possible = check_destination(*request.output, request.force); !possible)

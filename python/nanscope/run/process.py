@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from nanscope.moments.held import Raised
     from nanscope.run.choice import Choice
+    from nanscope.run.notices import Notices
     from nanscope.run.settings import Settings
 
 ERROR_FOUND = 3
@@ -66,6 +67,7 @@ class Watch:
         self.torch_version = ""
         self.unwatched: dict[tuple[str, str], int] = {}  # (what, why): how often
         self.choice: Choice | None = None  # --layer, --file
+        self.notices: Notices | None = None  # --notify
         self.news = None  # of children, in the process that began the run
         self.nothing_chosen: str | None = None  # a sentence
         self.judging = 0  # the thread that does
@@ -86,6 +88,11 @@ class Watch:
         when_imported("numpy", arrivals.numpy_imported)
         when_imported("pandas", arrivals.readers.of_pandas)
         when_imported("torch", self.torch_imported)
+        if self.settings.notify:
+            from nanscope.run.notices import Notices
+
+            self.notices = Notices(self)
+            self.notices.begin()
 
     def torch_imported(self, torch: ModuleType) -> None:
         """Never lets a fault of ours reach the program."""
@@ -147,7 +154,7 @@ class Watch:
         arrivals.other_processes = True
         self.settings.json = self.settings.html = ""
         self.settings.force = False
-        self.news = None
+        self.news = self.notices = None
         self.unwatched.clear()
         allowances.forget_counts()
         self.judging = 0
@@ -205,6 +212,8 @@ class Watch:
             proposal.add_to(conclusion, self.settings)
         self._show(conclusion, ending, children)
         self._write(conclusion.capture, conclusion.path)
+        if found and self.notices is not None:
+            self.notices.tell_all(conclusion.capture, children)
         return self._status(found, ending)
 
     def _write(self, capture: _core.Capture, path: str) -> None:

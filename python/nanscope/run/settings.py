@@ -17,6 +17,7 @@ class Settings:
     folder     where captures go; "" if the working directory is gone
     stem       how the names of captures begin: nanscope-train
     mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
+    notify     who is told of an error, besides the terminal
     allow      FILE or FILE:LINE, whose non-finite values are meant
     news       where a child announces to the run that it found an error; "" without children
     handed     where processes of the run tell of bad values that they hand to each other
@@ -34,6 +35,7 @@ class Settings:
         self.layer = ""
         self.file = ""
         self.allow: list[str] = []
+        self.notify: list[str] = []
         self.output = ""
         self.force = False
         self.json = ""
@@ -76,6 +78,7 @@ class Settings:
             layer=request.layer or table.get("layer", ""),
             file=_from_here(request.file or table.get("file", "")),
             allow=[*request.allow, *table.get("allow", [])],
+            notify=_places(request.notify),
             output=_from_here(request.output or ""),
             force=request.force,
             json=json if json in (None, "-") else _from_here(json),
@@ -87,13 +90,15 @@ class Settings:
         )
 
     def for_child(self) -> dict[str, object]:
-        return {**vars(self), "is_child": True, "json": "", "html": "", "force": False}
+        outputs = {"json": "", "html": "", "notify": []}
+        return {**vars(self), "is_child": True, "force": False, **outputs}
 
     def be_of_a_replay(self) -> None:
         """A replay stops at the first error, and speaks to nobody but the run."""
         self.on_error = "stop"
         self.pdb = self.force = False
         self.output = self.json = self.html = self.news = ""
+        self.notify = []
 
     def capture_path(self) -> str:
         """Where this process would write; the name of a child's has its own number."""
@@ -112,6 +117,15 @@ def _unused(name: str) -> str:
         count += 1
         path = f"{name}.{count}.nsc"
     return path
+
+
+def _places(notify: list[str]) -> list[str]:
+    """Those of --notify; a folder is made absolute."""
+    parts = [place.partition(":") for place in notify]
+    return [
+        f"{name}:{_from_here(rest)}" if name == "tensorboard" else name + colon + rest
+        for name, colon, rest in parts
+    ]
 
 
 def _from_here(path: str) -> str:
