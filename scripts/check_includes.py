@@ -29,7 +29,7 @@ ROOMS = [
 PYTHON_ROOMS = [
     {"telling"},
     {"outside"},
-    {"moments", "run", "sentinel"},
+    {"moments", "run", "sentinel", "bad_batch"},
     {"api"},
     {"numpy"},
     {"fix"},

@@ -18,9 +18,9 @@ namespace {
 using cli::Verb;
 
 // Every verb there is.
-const Verb* const kVerbs[] = {&cli::kRun,    &cli::kFix,          &cli::kShow, &cli::kReport,
-                              &cli::kStats,  &cli::kDump,         &cli::kScan, &cli::kExplain,
-                              &cli::kDoctor, &cli::kAgentCommand, &cli::kMcp};
+const Verb* const kVerbs[] = {&cli::kRun,     &cli::kFix,    &cli::kShow,         &cli::kReport,
+                              &cli::kStats,   &cli::kDump,   &cli::kScan,         &cli::kReplay,
+                              &cli::kExplain, &cli::kDoctor, &cli::kAgentCommand, &cli::kMcp};
 
 std::string help() {
   std::string text =

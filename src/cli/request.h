@@ -32,12 +32,13 @@ struct RunRequest {
   bool strict = false;
   bool pdb = false;
   std::optional<std::int64_t> steps;
-  bool sentinel = false;            // --mode sentinel
-  bool mode_given = false;          // on the command line
-  std::vector<std::string> allow;   // FILE or FILE:LINE, whose non-finite values are meant
-  std::vector<std::string> notify;  // who is told of an error, besides the terminal
-  double snapshot_every_s = 0;      // 0: as nanscope thinks best
-  std::string layer;                // empty: all
+  bool sentinel = false;                 // --mode sentinel
+  bool mode_given = false;               // on the command line
+  std::vector<std::string> allow;        // FILE or FILE:LINE, whose non-finite values are meant
+  std::optional<std::string> bad_batch;  // a folder
+  std::vector<std::string> notify;       // who is told of an error, besides the terminal
+  double snapshot_every_s = 0;           // 0: as nanscope thinks best
+  std::string layer;                     // empty: all
   std::string file;
   bool quiet = false;
   bool verbose = false;
@@ -57,12 +58,19 @@ struct FixRequest {
   bool in_packages = false;  // `apply` may write into installed packages, too
 };
 
+struct ReplayRequest {
+  std::string folder;  // of `run --bad-batch`
+  RunRequest run;      // its target is empty if the kept command is meant
+  bool yes = false;
+};
+
 struct Outcome {
   int status = 0;
   std::string out{};  // for stdout
   std::string err{};  // for stderr
   std::optional<RunRequest> run{};
   std::optional<FixRequest> fix{};
+  std::optional<ReplayRequest> replay{};
   bool doctor = false;
   bool self_test = false;  // of `doctor`
   bool mcp = false;

@@ -35,6 +35,8 @@ std::string check_manner(const RunRequest& request) {
                                        : nullptr;
   if (request.sentinel && request.strict)
     return "--strict looks at every operation, and --mode sentinel at none.";
+  if (request.sentinel && request.bad_batch)
+    return "--bad-batch needs --mode exact, which stops in the failing step itself.";
   if (!request.keep_going || other == nullptr) return {};
   return fmt::format("--keep-going and {} exclude each other.", other);
 }
@@ -59,6 +61,9 @@ std::string check_files(const RunRequest& request) {
   if (request.json && request.json == request.output) return "-o and --json name the same file.";
   if (request.html && (request.html == request.output || request.html == request.json))
     return "--html names a file that is another output's.";
+  if (request.bad_batch && !request.force && exists(*request.bad_batch))
+    return *request.bad_batch +
+           " exists; use -f to replace what was kept there, or name another folder.";
   if (std::string wrong = check_json(request); !wrong.empty()) return wrong;
   return check_html(request);
 }
@@ -71,6 +76,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   std::string steps;
   std::string mode = "exact";
   std::string every;
+  std::string bad_batch;
   Options options(kRun,
                   {"run [options] script.py [args...]", "run [options] -m module [args...]",
                    "run [options] -c code [args...]"},
@@ -106,6 +112,9 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
       ->type_name("WHERE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* kept =
+      add("--bad-batch", bad_batch,
+          "keep the failing step there, for `nanscope replay` (docs/replay.md)", "DIR");
   CLI::Option* often =
       add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
   add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
@@ -119,6 +128,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   if (named->count() > 0) request.output = output;
   if (wanted->count() > 0) request.json = json;
   if (page->count() > 0) request.html = html;
+  if (kept->count() > 0) request.bad_batch = bad_batch;
   take_manner(options.manner(), terminal, request);
 
   request.mode_given = way->count() > 0;

@@ -29,6 +29,7 @@ extern const Verb kStats;
 extern const Verb kExplain;
 extern const Verb kDoctor;
 extern const Verb kScan;
+extern const Verb kReplay;
 extern const Verb kAgentCommand;
 extern const Verb kMcp;
 

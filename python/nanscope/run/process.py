@@ -15,6 +15,7 @@ from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, terminal_
 from nanscope.run.imports import when_imported
 from nanscope.run.news import OF_CHILD, ChildrensErrors, is_left_to_the_run
 from nanscope.run.observer import Observer
+from nanscope.run.stopping import at_harm
 from nanscope.telling.allowances import allowances
 from nanscope.telling.stack import display_path
 
@@ -22,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.bad_batch.keeper import Keeper
+    from nanscope.bad_batch.replayer import Replayer
     from nanscope.moments.held import Raised
     from nanscope.run.choice import Choice
     from nanscope.run.notices import Notices
@@ -44,6 +47,7 @@ class ExactRun(Observer):
 
         watch: Watch = self.stretch
         attach.connect_exact(torch, self.adapter, watch.settings, watch.choice)
+        watch.connect_bad_batch(torch, self.adapter)
 
 
 def observer_of(watch: Watch, adapter: ModuleType) -> Observer:
@@ -68,6 +72,8 @@ class Watch:
         self.unwatched: dict[tuple[str, str], int] = {}  # (what, why): how often
         self.choice: Choice | None = None  # --layer, --file
         self.notices: Notices | None = None  # --notify
+        self.keeper: Keeper | None = None  # --bad-batch
+        self.replayer: Replayer | None = None  # nanscope replay
         self.news = None  # of children, in the process that began the run
         self.nothing_chosen: str | None = None  # a sentence
         self.judging = 0  # the thread that does
@@ -118,6 +124,20 @@ class Watch:
         except Exception as error:
             self.problem = f"nanscope could not attach itself to torch: {error!r}"
 
+    def connect_bad_batch(self, torch: ModuleType, adapter: ModuleType) -> None:
+        """What --bad-batch keeps, and what `nanscope replay` puts in place of the program's own."""
+        if self.settings.bad_batch:
+            from nanscope.bad_batch.keeper import Keeper
+
+            self.keeper = Keeper(self.settings, adapter)
+            self.keeper.connect(torch)
+            at_harm.append(self.keeper.harm_done)
+        if self.settings.replay:
+            from nanscope.bad_batch.replayer import Replayer
+
+            self.replayer = Replayer(self.settings.replay, adapter)
+            self.replayer.connect(torch)
+
     def observer_of(self, adapter: ModuleType) -> Observer:
         return observer_of(self, adapter)
 
@@ -154,7 +174,8 @@ class Watch:
         arrivals.other_processes = True
         self.settings.json = self.settings.html = ""
         self.settings.force = False
-        self.news = self.notices = None
+        self.news = self.notices = self.keeper = self.replayer = None
+        at_harm.clear()
         self.unwatched.clear()
         allowances.forget_counts()
         self.judging = 0
@@ -212,8 +233,12 @@ class Watch:
             proposal.add_to(conclusion, self.settings)
         self._show(conclusion, ending, children)
         self._write(conclusion.capture, conclusion.path)
+        if found and self.keeper is not None:
+            self.keeper.write(conclusion.capture)
         if found and self.notices is not None:
             self.notices.tell_all(conclusion.capture, children)
+        if self.replayer is not None:
+            return self.replayer.conclude(conclusion.capture)
         return self._status(found, ending)
 
     def _write(self, capture: _core.Capture, path: str) -> None:

@@ -17,6 +17,7 @@ class Settings:
     folder     where captures go; "" if the working directory is gone
     stem       how the names of captures begin: nanscope-train
     mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
+    bad_batch  the folder of --bad-batch; replay: that which `nanscope replay` meets again
     notify     who is told of an error, besides the terminal
     allow      FILE or FILE:LINE, whose non-finite values are meant
     news       where a child announces to the run that it found an error; "" without children
@@ -40,6 +41,8 @@ class Settings:
         self.force = False
         self.json = ""
         self.html = ""
+        self.bad_batch = ""
+        self.replay = ""
         self.quiet = False
         self.verbose = False
         self.color = False
@@ -83,6 +86,7 @@ class Settings:
             force=request.force,
             json=json if json in (None, "-") else _from_here(json),
             html=_from_here(request.html or table.get("html", "")),
+            bad_batch=_from_here(request.bad_batch or ""),
             quiet=request.quiet,
             verbose=request.verbose,
             color=request.color,
@@ -90,7 +94,7 @@ class Settings:
         )
 
     def for_child(self) -> dict[str, object]:
-        outputs = {"json": "", "html": "", "notify": []}
+        outputs = {"json": "", "html": "", "notify": [], "bad_batch": "", "replay": ""}
         return {**vars(self), "is_child": True, "force": False, **outputs}
 
     def be_of_a_replay(self) -> None:
