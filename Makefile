@@ -43,6 +43,8 @@ test-slow: setup build ## the tests that take minutes: every op, whole builds, o
 	$(python) -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS)
 
 test-release: setup build ## before a release: every program in mode sentinel, fuzzing for minutes, ...
+	@scripts/setup_packages.sh
+	@scripts/setup_packages.sh trackers
 	$(python) -m pytest -n 2 --dist worksteal -m release $(PYTEST_ARGS)
 	@scripts/sanitize_adapter.sh
 	@scripts/fuzz.sh 300

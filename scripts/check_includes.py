@@ -30,7 +30,7 @@ PYTHON_ROOMS = [
     {"telling"},
     {"outside"},
     {"ranks"},
-    {"moments", "run", "sentinel", "compiled"},
+    {"moments", "run", "sentinel", "compiled", "bad_batch"},
     {"api"},
     {"numpy"},
     {"fix"},

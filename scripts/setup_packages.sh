@@ -1,5 +1,6 @@
 #!/bin/bash
 # The packages that tests/packages is written with, beside .venv's own and out of their sight.
+# `setup_packages.sh trackers`: those of requirements-trackers.txt, beside them, for release tests.
 #
 # They go into .venv/packages, which only those programs have on their path: what nanscope is built and
 # tested with stays what the other requirements say. Torch is never among them, nor replaced: that is
@@ -7,9 +8,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 torch=${TORCH:-2.13.0}
-requirements=scripts/requirements-packages.txt
+which=${1:-packages}
+requirements=scripts/requirements-$which.txt
 python=.venv/bin/python
-folder=.venv/packages
+folder=.venv/$which
+beside=()
+[ "$which" = packages ] || beside=(--no-deps)  # what they share is in .venv/packages
 say() { echo "$@" >&2; }
 
 mkdir -p build
@@ -20,7 +24,7 @@ flock 9
 
 say "Installing $requirements into $folder"
 rm -rf "$folder"
-"$python" -m pip install --quiet --disable-pip-version-check --prefix "$folder" \
+"$python" -m pip install --quiet --disable-pip-version-check --prefix "$folder" "${beside[@]}" \
   -c <(echo "torch==$torch") \
   -c scripts/requirements-build.txt -c scripts/requirements-dev.txt -r "$requirements"
 

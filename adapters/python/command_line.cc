@@ -63,6 +63,8 @@ void add_requests(nb::module_& module) {
       .def_ro("sentinel", &RunRequest::sentinel)
       .def_ro("mode_given", &RunRequest::mode_given)
       .def_prop_ro("allow", [](const RunRequest& self) { return native(self.allow); })
+      .def_prop_ro("bad_batch", [](const RunRequest& self) { return native(self.bad_batch); })
+      .def_prop_ro("notify", [](const RunRequest& self) { return native(self.notify); })
       .def_ro("snapshot_every_s", &RunRequest::snapshot_every_s)
       .def_prop_ro("layer", [](const RunRequest& self) { return Native{self.layer}; })
       .def_prop_ro("file", [](const RunRequest& self) { return Native{self.file}; })
@@ -82,6 +84,11 @@ void add_requests(nb::module_& module) {
       .def_ro("yes", &FixRequest::yes)
       .def_ro("in_packages", &FixRequest::in_packages)
       .def_ro("apply", &FixRequest::apply);
+
+  nb::class_<ReplayRequest>(module, "ReplayRequest", "A kept step to meet again.")
+      .def_prop_ro("folder", [](const ReplayRequest& self) { return Native{self.folder}; })
+      .def_ro("run", &ReplayRequest::run)
+      .def_ro("yes", &ReplayRequest::yes);
 }
 
 }  // namespace
@@ -104,8 +111,10 @@ void add_command_line(nb::module_& module) {
           "err", [](const Outcome& self) { return bytes(self.err); }, "for stderr")
       .def_ro("run", &Outcome::run)
       .def_ro("fix", &Outcome::fix)
+      .def_ro("replay", &Outcome::replay)
       .def_ro("doctor", &Outcome::doctor)
       .def_ro("self_test", &Outcome::self_test)
+      .def_ro("mcp", &Outcome::mcp)
       .def_ro("quiet", &Outcome::quiet)
       .def_ro("verbose", &Outcome::verbose)
       .def_ro("color", &Outcome::color);

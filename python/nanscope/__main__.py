@@ -33,6 +33,14 @@ def main() -> int:
         from nanscope.fix.verb import command
 
         return command.carry_out(outcome.fix)
+    if outcome.replay is not None:
+        from nanscope.bad_batch import replay
+
+        return replay.carry_out(outcome.replay)
+    if outcome.mcp:
+        from nanscope.integrations import mcp
+
+        return mcp.carry_out()
     if outcome.doctor:
         from nanscope.run import doctor
 

@@ -18,14 +18,16 @@ namespace {
 using cli::Verb;
 
 // Every verb there is.
-const Verb* const kVerbs[] = {&cli::kRun,  &cli::kFix,  &cli::kShow,    &cli::kReport, &cli::kStats,
-                              &cli::kMerge, &cli::kDump, &cli::kScan, &cli::kExplain, &cli::kDoctor};
+const Verb* const kVerbs[] = {&cli::kRun,    &cli::kFix,     &cli::kShow,   &cli::kReport,
+                              &cli::kStats,  &cli::kMerge,   &cli::kDump,   &cli::kScan,
+                              &cli::kReplay, &cli::kExplain, &cli::kDoctor, &cli::kAgentCommand,
+                              &cli::kMcp};
 
 std::string help() {
   std::string text =
       "usage: nanscope VERB [options] ...\n\n"
       "Finds the first operation that made a NaN or Inf in a PyTorch program, and says why.\n\n";
-  for (const Verb* verb : kVerbs) text += fmt::format("  {:8}{}\n", verb->name, verb->summary);
+  for (const Verb* verb : kVerbs) text += fmt::format("  {:15}{}\n", verb->name, verb->summary);
   return text +
          "\n  -h, --help    print this; `nanscope VERB -h` is about one verb\n"
          "  --version     print the version\n"

@@ -66,8 +66,8 @@ TEST_F(CommandLine, HelpAndVersion) {
   EXPECT_EQ(call({"-h"}).status, 0);
   EXPECT_EQ(call({"--help"}).out, call({"-h"}).out);
   EXPECT_EQ(call({"--version"}).out, std::string("nanscope ") + version() + "\n");
-  for (const char* verb :
-       {"run", "fix", "show", "report", "stats", "dump", "scan", "explain", "doctor"}) {
+  for (const char* verb : {"run", "fix", "show", "report", "stats", "dump", "scan", "replay",
+                           "explain", "doctor", "agent-command", "mcp"}) {
     const Outcome help = call({verb, "-h"});
     EXPECT_EQ(help.status, 0) << verb;
     EXPECT_TRUE(help.out.starts_with(std::string("usage: nanscope ") + verb)) << help.out;
@@ -75,14 +75,48 @@ TEST_F(CommandLine, HelpAndVersion) {
     EXPECT_EQ(help.err, "");
     EXPECT_FALSE(help.run.has_value());
     EXPECT_FALSE(help.doctor);
+    EXPECT_FALSE(help.mcp);
+    EXPECT_FALSE(help.replay.has_value());
   }
 }
 
 TEST_F(CommandLine, WhatIsNotBuiltIsAbsent) {
   const std::string help = call({"run", "-h"}).out + call({"-h"}).out;
-  for (const char* absent : {"export", "replay "})
-    EXPECT_EQ(help.find(absent), std::string::npos) << absent;
-  EXPECT_EQ(call({"replay", "train.py"}).status, 2);
+  EXPECT_EQ(help.find("export"), std::string::npos);
+  EXPECT_EQ(call({"export", "train.py"}).status, 2);
+}
+
+TEST_F(CommandLine, NotifyNamesWhoIsTold) {
+  EXPECT_EQ(run({"--notify", "wandb", "--notify", "http://a/b", "train.py"}).notify,
+            (Words{"wandb", "http://a/b"}));
+  EXPECT_EQ(run({"--notify", "tensorboard:runs", "train.py"}).notify, Words{"tensorboard:runs"});
+  for (const char* nobody : {"slack", "tensorboard", "tensorboard:", "ftp://a", ""})
+    EXPECT_EQ(call({"run", "--notify", nobody, "train.py"}).status, 2) << nobody;
+}
+
+TEST_F(CommandLine, ReplayTakesAFolderAndPerhapsAScript) {
+  fs::create_directory("bad");
+  const Outcome kept = call({"replay", "--yes", "bad"});
+  ASSERT_TRUE(kept.replay.has_value()) << kept.err;
+  EXPECT_EQ(kept.replay->folder, "bad");
+  EXPECT_TRUE(kept.replay->yes);
+  EXPECT_EQ(kept.replay->run.target, "");
+  const Outcome named = call({"replay", "bad", "train.py", "--yes"});
+  ASSERT_TRUE(named.replay.has_value()) << named.err;
+  EXPECT_FALSE(named.replay->yes);
+  EXPECT_EQ(named.replay->run.target, "train.py");
+  EXPECT_EQ(named.replay->run.args, Words{"--yes"});
+  EXPECT_EQ(call({"replay"}).status, 2);
+  EXPECT_EQ(call({"replay", "missing"}).status, 2);
+  EXPECT_EQ(call({"replay", "bad", "missing.py"}).status, 2);
+}
+
+TEST_F(CommandLine, BadBatchIsKeptInAFolderOfItsOwn) {
+  EXPECT_EQ(run({"--bad-batch", "new", "train.py"}).bad_batch, "new");
+  fs::create_directory("bad");
+  EXPECT_EQ(call({"run", "--bad-batch", "bad", "train.py"}).status, 2);
+  EXPECT_EQ(run({"-f", "--bad-batch", "bad", "train.py"}).bad_batch, "bad");
+  EXPECT_EQ(call({"run", "--mode", "sentinel", "--bad-batch", "new", "train.py"}).status, 2);
 }
 
 TEST_F(CommandLine, ReportWritesAFormat) {

@@ -33,13 +33,15 @@ struct RunRequest {
   bool pdb = false;
   bool eager = false;  // every torch.compile off
   std::optional<std::int64_t> steps;
-  bool sentinel = false;           // --mode sentinel
-  bool mode_given = false;         // on the command line
-  std::vector<std::string> allow;  // FILE or FILE:LINE, whose non-finite values are meant
-  double snapshot_every_s = 0;     // 0: as nanscope thinks best
-  std::string layer;               // empty: all
-  std::optional<std::int64_t> nproc;  // so many ranks, by torch.distributed.run
-  bool no_follow = false;             // other Pythons that the program starts are not watched
+  bool sentinel = false;                 // --mode sentinel
+  bool mode_given = false;               // on the command line
+  std::vector<std::string> allow;        // FILE or FILE:LINE, whose non-finite values are meant
+  std::optional<std::string> bad_batch;  // a folder
+  std::vector<std::string> notify;       // who is told of an error, besides the terminal
+  double snapshot_every_s = 0;           // 0: as nanscope thinks best
+  std::string layer;                     // empty: all
+  std::optional<std::int64_t> nproc;     // so many ranks, by torch.distributed.run
+  bool no_follow = false;                // other Pythons that the program starts are not watched
   std::string file;
   bool quiet = false;
   bool verbose = false;
@@ -59,14 +61,22 @@ struct FixRequest {
   bool in_packages = false;  // `apply` may write into installed packages, too
 };
 
+struct ReplayRequest {
+  std::string folder;  // of `run --bad-batch`
+  RunRequest run;      // its target is empty if the kept command is meant
+  bool yes = false;
+};
+
 struct Outcome {
   int status = 0;
   std::string out{};  // for stdout
   std::string err{};  // for stderr
   std::optional<RunRequest> run{};
   std::optional<FixRequest> fix{};
+  std::optional<ReplayRequest> replay{};
   bool doctor = false;
   bool self_test = false;  // of `doctor`
+  bool mcp = false;
   // The common options, for `doctor`.
   bool quiet = false;
   bool verbose = false;

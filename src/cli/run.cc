@@ -41,8 +41,24 @@ std::string check_manner(const RunRequest& request) {
                                        : nullptr;
   if (request.sentinel && request.strict)
     return "--strict looks at every operation, and --mode sentinel at none.";
+  if (request.sentinel && request.bad_batch)
+    return "--bad-batch needs --mode exact, which stops in the failing step itself.";
   if (!request.keep_going || other == nullptr) return {};
   return fmt::format("--keep-going and {} exclude each other.", other);
+}
+
+// The names are those of the files in python/nanscope/integrations.
+std::string check_notify(const RunRequest& request) {
+  for (const std::string& place : request.notify) {
+    const bool known = place.starts_with("http://") || place.starts_with("https://") ||
+                       place == "wandb" || place == "mlflow" || place == "trackio" ||
+                       (place.starts_with("tensorboard:") && place.size() > 12);
+    if (!known)
+      return fmt::format(
+          "--notify is an http address, wandb, mlflow, trackio or tensorboard:FOLDER, not {}.",
+          place);
+  }
+  return {};
 }
 
 // Known before a week of training rather than after it.
@@ -51,6 +67,9 @@ std::string check_files(const RunRequest& request) {
   if (request.json && request.json == request.output) return "-o and --json name the same file.";
   if (request.html && (request.html == request.output || request.html == request.json))
     return "--html names a file that is another output's.";
+  if (request.bad_batch && !request.force && exists(*request.bad_batch))
+    return *request.bad_batch +
+           " exists; use -f to replace what was kept there, or name another folder.";
   if (std::string wrong = check_json(request); !wrong.empty()) return wrong;
   return check_html(request);
 }
@@ -64,6 +83,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   std::string nproc;
   std::string mode = "exact";
   std::string every;
+  std::string bad_batch;
   Options options(kRun,
                   {"run [options] script.py [args...]", "run [options] -m module [args...]",
                    "run [options] -c code [args...]"},
@@ -94,6 +114,11 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   app.add_option("--allow", request.allow,
                  "what is made there may be non-finite (docs/allow.md); may be given again")
       ->type_name("FILE[:LINE]");
+  app.add_option("--notify", request.notify,
+                 "tell of an error there too: URL, wandb, mlflow, trackio, tensorboard:FOLDER")
+      ->type_name("WHERE");
+  Option* kept = add("--bad-batch", bad_batch,
+                     "keep the failing step there, for `nanscope replay` (docs/replay.md)", "DIR");
   Option* often =
       add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
   add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
@@ -110,6 +135,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   if (named->count() > 0) request.output = output;
   if (wanted->count() > 0) request.json = json;
   if (page->count() > 0) request.html = html;
+  if (kept->count() > 0) request.bad_batch = bad_batch;
   take_manner(options.manner(), terminal, request);
 
   request.mode_given = way->count() > 0;
@@ -118,7 +144,7 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
        {take_count(*limited, steps, request.steps), take_count(*many, nproc, request.nproc),
         check_nproc(request), take_mode(mode, every, request),
         take_program(Arguments(program, arguments.end()), request), check_manner(request),
-        check_files(request)})
+        check_files(request), check_notify(request)})
     if (!wrong.empty()) return options.bad_usage(wrong);
   if (request.output)
     if (const Status possible = check_destination(*request.output, request.force); !possible)

@@ -30,6 +30,9 @@ extern const Verb kMerge;
 extern const Verb kExplain;
 extern const Verb kDoctor;
 extern const Verb kScan;
+extern const Verb kReplay;
+extern const Verb kAgentCommand;
+extern const Verb kMcp;
 
 // -q, -v, --no-color: every verb has them.
 struct Manner {

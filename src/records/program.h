@@ -23,7 +23,7 @@ struct Program {
   std::optional<double> seconds;     // from the beginning of the watch to its end
   // About how many of them the watch itself took, of all threads together; see own_time.h.
   std::optional<double> own_seconds;
-  std::optional<int> rank;           // of torch.distributed, if it was begun
+  std::optional<int> rank;  // of torch.distributed, if it was begun
   std::optional<int> world_size;
 };
 

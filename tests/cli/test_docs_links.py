@@ -38,7 +38,7 @@ def anchors_of(page: Path) -> set[str]:
 
 def verbs() -> list[str]:
     text = subprocess.run([NANSCOPE, "--help"], capture_output=True, text=True).stdout
-    return re.findall(r"^  ([a-z]+) +[A-Z]", text, re.M)
+    return re.findall(r"^  ([a-z-]+) +[A-Z]", text, re.M)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

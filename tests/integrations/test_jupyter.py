@@ -77,10 +77,14 @@ def test_names_cell_and_line_where_it_happened(cells: tuple[Path, list[list[dict
     trace = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(outputs[0]["traceback"]))
     assert "Cell In[2], line 4" in trace
     assert "nanscope/integrations" not in trace
+    # The notebook is stopped by an error of its own, which says which.
+    assert outputs[-1]["traceback"] == [
+        "NonFiniteError: In[1]:8:17: aten::log made -inf; the traceback stands above"
+    ]
     (report,) = reports(outputs)
     text = report["text/plain"]
     assert text.startswith("nanscope: error: In[1]:8:17: aten::log made -inf")
-    assert "called from In[2]:3" in text
+    assert "called from In[2]:3 in <module>\n" in text  # and by nothing above the cell
     assert "log_of_zero" in text
     shown = report["text/html"]
     assert "<script" not in shown.split("<iframe")[0]

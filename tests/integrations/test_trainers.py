@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from installed_packages import WITH_PACKAGES
 
-from watched import ROOT
+from watched import NANSCOPE, ROOT
 
 pytestmark = pytest.mark.slow
 EXAMPLES = ROOT / "examples" / "integrations"
@@ -87,6 +87,31 @@ def test_transformers(tmp_path: Path) -> None:
     assert stopped[2] == 6
     assert "logging_nan_inf_filter is on" in done.stderr
     assert (tmp_path / "trained/nanscope.html").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        [NANSCOPE, "run", "--bad-batch", "bad"],
+        [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "1"]
+        + ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
+        + ["--no_python", NANSCOPE, "run", "--bad-batch", "bad"],
+    ],
+    ids=["alone", "launched"],
+)
+def test_accelerate(tmp_path: Path, line: list) -> None:
+    example = EXAMPLES / "accelerate_loop.py"
+    command = [*line, "--json", "found.json", example]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=WITH_PACKAGES, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode != 0
+    finding = json.loads((tmp_path / "found.json").read_text())["findings"][0]
+    assert finding["level"] == "error" and finding["cause"]["id"] == "division_by_zero"
+    assert finding["origin"]["step"] == 8
+    assert "loss 0." in done.stdout
+    # Its loader is a batch ahead.
+    assert json.loads((tmp_path / "bad/about.json").read_text())["batch"] == 8
 
 
 def test_the_examples_run(tmp_path: Path) -> None:

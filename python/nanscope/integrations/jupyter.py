@@ -16,6 +16,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -68,11 +69,14 @@ class NanscopeMagics(Magics):
             request, code = parsed(shlex.split(line)), f"# %%nanscope {line}".rstrip() + f"\n{cell}"
         block = CellBlock(request)
         with block, numbered_as_the_cell(self.shell):
-            result = self.shell.run_cell(code, store_history=False)
+            # The kernel's frames, and that of the magic, are no part of how the cell was called.
+            run_cell = partial(self.shell.run_cell, code, store_history=False)
+            result = _core.call_hidden(run_cell)
             block.error = result.error_before_exec or result.error_in_exec
         block.show()
         if block.error is not None and not isinstance(block.error, Stop):
-            raise AlreadyShown()
+            words = [type(block.error).__name__, *str(block.error).splitlines()[:1]]
+            raise AlreadyShown(": ".join(words))
 
 
 @contextmanager
@@ -87,10 +91,12 @@ def numbered_as_the_cell(shell: InteractiveShell) -> Iterator[None]:
 
 
 class AlreadyShown(Exception):
-    """The cell failed, and its traceback stands above: the notebook stops here, too."""
+    """The cell failed, and its traceback stands above: the notebook stops here, too. Front ends
+    show something in any case, so that it is a line that says why.
+    """
 
     def _render_traceback_(self) -> list[str]:
-        return []
+        return [f"{self}; the traceback stands above"]
 
 
 class CellBlock(WatchBlock):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILTERED = (
     "The trainer's log does not show it: logging_nan_inf_filter is on, so that in place of a loss "
-    "that is nan or inf it prints the average of the steps before."
+    "that is nan or inf it counts the average of the steps since its last line, or 0 without any."
 )
 
 

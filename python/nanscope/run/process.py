@@ -24,6 +24,7 @@ from nanscope.run.news import (
     joined_names,
 )
 from nanscope.run.observer import Observer
+from nanscope.run.stopping import at_harm
 from nanscope.telling.allowances import allowances
 from nanscope.telling.stack import display_path
 
@@ -31,9 +32,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nanscope.bad_batch.keeper import Keeper
+    from nanscope.bad_batch.replayer import Replayer
     from nanscope.moments.held import Raised
     from nanscope.run.choice import Choice
     from nanscope.run.following import Following
+    from nanscope.run.notices import Notices
     from nanscope.run.settings import Settings
 
 ERROR_FOUND = 3
@@ -64,6 +68,7 @@ class ExactRun(Observer):
 
         watch: Watch = self.stretch
         attach.connect_exact(torch, self.adapter, watch.settings, watch.choice)
+        watch.connect_bad_batch(torch, self.adapter)
 
 
 def observer_of(watch: Watch, adapter: ModuleType) -> Observer:
@@ -87,6 +92,9 @@ class Watch:
         self.torch_version = ""
         self.unwatched: dict[tuple[str, str], int] = {}  # (what, why): how often
         self.choice: Choice | None = None  # --layer, --file
+        self.notices: Notices | None = None  # --notify
+        self.keeper: Keeper | None = None  # --bad-batch
+        self.replayer: Replayer | None = None  # nanscope replay
         self.news = None  # of children, in the process that began the run
         self.following: Following | None = None  # other Pythons that the program starts
         self.nothing_chosen: str | None = None  # a sentence
@@ -112,6 +120,11 @@ class Watch:
 
             eager.switch_off()
         when_imported("torch", self.torch_imported)
+        if self.settings.notify:
+            from nanscope.run.notices import Notices
+
+            self.notices = Notices(self)
+            self.notices.begin()
 
     def torch_imported(self, torch: ModuleType) -> None:
         """Never lets a fault of ours reach the program."""
@@ -138,6 +151,20 @@ class Watch:
             observer.begin()
         except Exception as error:
             self.problem = f"nanscope could not attach itself to torch: {error!r}"
+
+    def connect_bad_batch(self, torch: ModuleType, adapter: ModuleType) -> None:
+        """What --bad-batch keeps, and what `nanscope replay` puts in place of the program's own."""
+        if self.settings.bad_batch:
+            from nanscope.bad_batch.keeper import Keeper
+
+            self.keeper = Keeper(self.settings, adapter)
+            self.keeper.connect(torch)
+            at_harm.append(self.keeper.harm_done)
+        if self.settings.replay:
+            from nanscope.bad_batch.replayer import Replayer
+
+            self.replayer = Replayer(self.settings.replay, adapter)
+            self.replayer.connect(torch)
 
     def observer_of(self, adapter: ModuleType) -> Observer:
         return observer_of(self, adapter)
@@ -175,7 +202,8 @@ class Watch:
         arrivals.other_processes = True
         self.settings.json = self.settings.html = ""
         self.settings.force = False
-        self.news = None
+        self.news = self.notices = self.keeper = self.replayer = None
+        at_harm.clear()
         self.unwatched.clear()
         if self.following is not None:
             self.following.started.clear()
@@ -239,6 +267,12 @@ class Watch:
             return ERROR_FOUND
         self._show(conclusion, ending, children)
         self._write(conclusion.capture, conclusion.path)
+        if found and self.keeper is not None:
+            self.keeper.write(conclusion.capture)
+        if found and self.notices is not None:
+            self.notices.tell_all(conclusion.capture, children)
+        if self.replayer is not None:
+            return self.replayer.conclude(conclusion.capture)
         return self._status(found, ending)
 
     def _write(self, capture: _core.Capture, path: str) -> None:

@@ -18,6 +18,8 @@ class Settings:
     stem       how the names of captures begin: nanscope-train
     mode       "exact" or "sentinel"; then a snapshot_every so many seconds, 0: as is best
     eager      torch.compile is switched off
+    bad_batch  the folder of --bad-batch; replay: that which `nanscope replay` meets again
+    notify     who is told of an error, besides the terminal
     allow      FILE or FILE:LINE, whose non-finite values are meant
     news       where a child announces to the run that it found an error; "" without children
     follow     whether other Pythons that the program starts are watched
@@ -38,10 +40,13 @@ class Settings:
         self.layer = ""
         self.file = ""
         self.allow: list[str] = []
+        self.notify: list[str] = []
         self.output = ""
         self.force = False
         self.json = ""
         self.html = ""
+        self.bad_batch = ""
+        self.replay = ""
         self.quiet = False
         self.verbose = False
         self.color = False
@@ -83,11 +88,13 @@ class Settings:
             layer=request.layer or table.get("layer", ""),
             file=_from_here(request.file or table.get("file", "")),
             allow=[*request.allow, *table.get("allow", [])],
+            notify=_places(request.notify),
             output=_from_here(request.output or ""),
             force=request.force,
             json=json if json in (None, "-") else _from_here(json),
             html=_from_here(request.html or table.get("html", "")),
             follow=not request.no_follow,
+            bad_batch=_from_here(request.bad_batch or ""),
             quiet=request.quiet,
             verbose=request.verbose,
             color=request.color,
@@ -100,13 +107,15 @@ class Settings:
         return self.is_child and not self.followed
 
     def for_child(self) -> dict[str, object]:
-        return {**vars(self), "is_child": True, "json": "", "html": "", "force": False}
+        outputs = {"json": "", "html": "", "notify": [], "bad_batch": "", "replay": ""}
+        return {**vars(self), "is_child": True, "force": False, **outputs}
 
     def be_of_a_replay(self) -> None:
         """A replay stops at the first error, and speaks to nobody but the run."""
         self.on_error = "stop"
         self.pdb = self.force = False
         self.output = self.json = self.html = self.news = ""
+        self.notify = []
 
     def capture_path(self) -> str:
         """Where this process would write; the name of a child's has its own number."""
@@ -125,6 +134,15 @@ def _unused(name: str) -> str:
         count += 1
         path = f"{name}.{count}.nsc"
     return path
+
+
+def _places(notify: list[str]) -> list[str]:
+    """Those of --notify; a folder is made absolute."""
+    parts = [place.partition(":") for place in notify]
+    return [
+        f"{name}:{_from_here(rest)}" if name == "tensorboard" else name + colon + rest
+        for name, colon, rest in parts
+    ]
 
 
 def _from_here(path: str) -> str:

@@ -16,6 +16,10 @@ STOPPED = "nanscope stopped the program: a non-finite value did harm"
 STEPS_DONE = "the steps that were asked for are done"
 
 
+# Called on the thread that did harm, before the program is stopped.
+at_harm: list[Callable[[], object]] = []
+
+
 class Stopping:
     """Asked by the adapter after a verdict, with the number of the finding.
 
@@ -30,6 +34,8 @@ class Stopping:
     def __call__(self, number: int | None) -> BaseException | None:
         if number is None:
             return SystemExit(0) if self.settings.is_spawned else Stop(STEPS_DONE)
+        for tell in at_harm:
+            tell()
         return self.for_finding(lambda: finding_of(self.adapter, number))
 
     def for_finding(self, finding: Callable[[], dict]) -> BaseException | None:

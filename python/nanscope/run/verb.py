@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 BAD_USAGE = 2
 
 
-def carry_out(request) -> int:
-    """Runs the program of the request; ends the process as it would have ended, or with 3."""
+def carry_out(request, replay: str = "") -> int:
+    """Runs the program of the request; ends the process as it would have ended, or with 3.
+
+    `replay`: the folder of a kept step, which is met in place of the program's own first.
+    """
     try:
         settings = Settings.of(request)
     except project.BadProject as wrong:
@@ -31,6 +34,7 @@ def carry_out(request) -> int:
     if launched.problem:
         say(f"nanscope: {launched.problem}")
         sys.exit(BAD_USAGE)
+    settings.replay = replay
     watch = Watch(settings)
     watch.news = News()
     watch.settings.news = watch.news.path

@@ -72,6 +72,7 @@ class Runner:
     steps_after: int
     quiet: bool = False
     begun: float = field(default_factory=time.monotonic)
+    always: dict[str, bytes] = field(default_factory=dict)  # texts that are no patch: a notebook's
     count: int = 0
     first: Run | None = None
     _input: _Input | None = None
@@ -93,7 +94,8 @@ class Runner:
         processes that it spawns. The first run speaks to the terminal.
         """
         self.count += 1
-        plain = texts if plain is None else plain
+        texts = self.always | texts
+        plain = texts if plain is None else self.always | plain
         folder = self._copy() if self.copied and not self.protected else None
         if folder is not None:
             texts = self._put_into(folder, texts, plain)

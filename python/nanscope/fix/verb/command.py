@@ -10,8 +10,14 @@ import sys
 import tempfile
 
 from nanscope.findings import Finding, Report
+from nanscope.fix.verb import notebook
 from nanscope.fix.verb.captured import BadCapture, Command, NotAllowed, agreed, read, report_of
 from nanscope.run.ending import say, terminal_columns, write_text
+from nanscope.telling.stack import display_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope.fix.patch.source_file import SourceFile
 
 NOT_SPAWNED = "processes that the program spawns saw the files without the patch"
 ENDED_EARLY = "the program ended before it could be watched"
@@ -29,7 +35,7 @@ def carry_out(request) -> int:
     try:
         command = Command.of(request)
         return Fix(request, command, exchange).carry_out()
-    except NotAllowed as error:
+    except (NotAllowed, notebook.BadNotebook) as error:
         say(f"nanscope fix: {error}")
         return BAD_USAGE
     except KeyboardInterrupt:
@@ -72,6 +78,18 @@ class Fix:
         self.search = Search(
             self.runner, self.folder, main, budget, numbers["max_fixes"], self._progress
         )
+        self.notebook: notebook.Notebook | None = None
+        if main is not None and main.endswith(".ipynb"):
+            self._take_notebook(notebook.Notebook.read(main))
+
+    def _take_notebook(self, book: notebook.Notebook) -> None:
+        """Its cells are the program, and stand in for the text of its file."""
+        from nanscope.fix.patch.source_file import SourceFile
+
+        self.notebook = book
+        source = SourceFile(book.path, book.script.encode())
+        self.runner.always[book.path] = source.data
+        self.search.files[book.path] = self.search.originals[book.path] = source
 
     def _progress(self, text: str) -> None:
         if not self.manner.quiet:
@@ -212,13 +230,22 @@ class Fix:
     def _fix_of(self, chosen: list) -> dict:
         from nanscope.fix.verb.record import fix_of
 
-        return fix_of(self.search.originals, self.search.files, chosen)
+        fix = fix_of(self.search.originals, self.search.files, chosen)
+        book = self.notebook
+        if book is not None:
+            others = {p: s for p, s in self.search.files.items() if p != book.path}
+            rest = fix_of(self.search.originals, others, chosen)["diff"]
+            patched = self.search.files[book.path].text
+            fix["diff"] = book.diff(patched, display_path(book.path)) + rest
+        return fix
 
     def _apply(self, fix: dict) -> bool:
         from nanscope.fix.verb import apply
 
         originals, files = self.search.originals, self.search.files
         pairs = [(originals[p], s) for p, s in files.items() if s.text != originals[p].text]
+        if self.notebook is not None:
+            pairs = [self._in_cells(*pair) for pair in pairs]
         inside = self._in_packages([before for before, _ in pairs])
         if inside and not self.request.in_packages:
             say(f"nanscope fix: {inside[0]} is of an installed package: --in-packages writes it.")
@@ -230,6 +257,13 @@ class Fix:
             return False
         fix["applied"] = True
         return True
+
+    def _in_cells(self, before: SourceFile, after: SourceFile) -> tuple[SourceFile, SourceFile]:
+        book = self.notebook
+        if before.path != book.path:
+            return before, after
+        kind = type(before)
+        return kind(book.path, book.data), kind(book.path, book.patched(after.text))
 
     def _in_packages(self, files: list) -> list[str]:
         from nanscope.telling.stack import is_user_code
@@ -246,6 +280,9 @@ class Fix:
         if not self.manner.quiet:
             manner = self.manner
             say(capture.text(manner.verbose, manner.color, terminal_columns()).rstrip("\n"))
+            if self.notebook is not None and site is not None:
+                place = self.notebook.place(site.line)
+                say(f"nanscope fix: {site.file}:{site.line} is {place}.")
             if fix is not None and findings[number].level != "error":
                 say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
         write_text(self.manner.json, capture.json())

@@ -1,0 +1,187 @@
+"""Keeps of the failing step what is needed to meet it again: `run --bad-batch DIR`.
+
+The state of the training is copied behind every step of an optimizer, each batch when a loader
+hands it out. Which of the last batches is that of the failing step is asked of the frames where
+the harm is done: a loader may be ahead. Written when the program has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections import deque
+
+from nanscope.bad_batch import state
+from nanscope.bad_batch.folder import ABOUT, FINDING, SCHEMA, STEP
+from nanscope.bad_batch.training import Training
+from nanscope.outside.arrivals import arrivals
+from nanscope.run.ending import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType, ModuleType
+
+    from nanscope import _core
+    from nanscope.run.settings import Settings
+
+MOST_BATCHES = 8
+NO_STEP = "nanscope: --bad-batch: no batch and no step of an optimizer was seen; nothing is kept."
+NO_LOADER = (
+    "nanscope: --bad-batch: no batch came from a torch DataLoader: kept are models, optimizers and "
+    "random numbers only."
+)
+
+
+class Given:
+    """A batch that a loader handed out: the program's own, and a copy from before it was used."""
+
+    def __init__(self, loader: int, number: int, batch: object) -> None:
+        self.loader = loader
+        self.number = number
+        self.fetched = arrivals.loaders.count  # which fetch of this process it came from
+        self.own = {id(tensor): tensor for tensor in state.tensors_in(batch)}
+        self.copy = state.as_plain(batch)
+
+    def is_used_by(self, frame: FrameType) -> bool:
+        for tensor in state.tensors_in(list(frame.f_locals.values())):
+            if id(tensor) in self.own or id(tensor._base) in self.own:
+                return True
+        return False
+
+
+class Keeper:
+    def __init__(self, settings: Settings, adapter: ModuleType) -> None:
+        self.settings = settings
+        self.adapter = adapter
+        self.training = Training(self.batch_given, self.step_ended)
+        self.batches: deque[Given] = deque(maxlen=MOST_BATCHES)
+        self.given = 0  # batches
+        self.before: dict | None = None  # the state before the step
+        self.random: dict | None = None
+        self.used: Given | None = None  # by the step that failed
+        self.over = False  # harm is done: nothing newer is kept
+
+    def connect(self, torch: ModuleType) -> None:
+        self.training.connect(torch)
+
+    # ------------------------------------------------------------------------------ the moments
+    def batch_given(self, loader: int, batch: object) -> object:
+        if not self._is_over():
+            with Unwatched(self.adapter):
+                if self.before is None:
+                    self.before = state.state_of(self.training)
+                self.random = state.random_state()
+                self.batches.append(Given(loader, self.given, batch))
+                self.given += 1
+        return batch
+
+    def step_ended(self) -> None:
+        if not self._is_over():
+            with Unwatched(self.adapter):
+                self.before = state.state_of(self.training)
+                self.random = state.random_state()
+
+    def _is_over(self) -> bool:
+        """Harm is done, and is not undone since; it may have been done without a word to us."""
+        if not self.adapter.error_found():
+            self.over, self.used = False, None
+        elif not self.over:
+            self.harm_done()
+        return self.over
+
+    def harm_done(self) -> None:
+        """On the thread that did it."""
+        if self.over:
+            return
+        self.over = True
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and self.used is None:
+            users = [given for given in self.batches if given.is_used_by(frame)]
+            self.used = users[-1] if users else None
+            frame = frame.f_back
+
+    # --------------------------------------------------------------------------------- the end
+    def write(self, capture: _core.Capture) -> None:
+        used = self.used or (self.batches[-1] if self.batches else None)
+        if used is None and self.before is None:
+            say(NO_STEP)
+            return
+        if used is None:
+            say(NO_LOADER)
+        report = json.loads(capture.json())
+        finding = report["findings"][0]
+        about = {
+            "schema": SCHEMA,
+            "argv": self.settings.argv,
+            "folder": self.settings.folder,
+            "headline": finding["headline"],
+            "op": finding["origin"]["op"],
+            "site": {k: finding["origin"]["site"][k] for k in ("file", "line", "col", "code")},
+            "cause": finding["cause"]["id"],
+            "step": finding["origin"]["step"],
+            "loader": used.loader if used else None,
+            "batch": used.number if used else None,
+            **blamed(finding, used),
+        }
+        kept = {
+            **(self.before or {"models": [], "optimizers": [], "loose": []}),
+            "random": self.random,
+            "batch": used.copy if used else None,
+        }
+        try:
+            self._write(about, kept, report)
+        except OSError as error:
+            say(f"nanscope: {self.settings.bad_batch} could not be written: {error.strerror}.")
+
+    def _write(self, about: dict, kept: dict, report: dict) -> None:
+        """Into a folder beside it first: what is there is whole."""
+        torch = sys.modules["torch"]
+        folder = self.settings.bad_batch
+        new = f"{folder}.{os.getpid()}.new"
+        os.makedirs(new)
+        torch.save(kept, os.path.join(new, STEP))
+        for name, value in ((ABOUT, about), (FINDING, report)):
+            with open(os.path.join(new, name), "w", encoding="utf-8") as file:
+                json.dump(value, file, indent=1)
+        if is_ours(folder):
+            shutil.rmtree(folder)
+        os.rename(new, folder)
+        if not self.settings.quiet:
+            say(f"Kept: {folder} (nanscope replay {folder})")
+
+
+def is_ours(folder: str) -> bool:
+    """-f replaces what was kept before, and nothing else."""
+    return os.path.exists(os.path.join(folder, ABOUT))
+
+
+def blamed(finding: dict, used: Given | None) -> dict[str, list]:
+    """The rows of the batch whose elements are bad, where the result has the rows of the batch; and
+    the samples that they are of the dataset, where this process fetched them.
+    """
+    shapes = [facts["shape"] for facts in finding["outputs"][:1]]
+    height = shapes[0][0] if shapes and shapes[0] else None
+    copies = state.tensors_in(used.copy) if used else []
+    if height is None or not any(t.dim() and t.shape[0] == height for t in copies):
+        return {"rows": [], "samples": []}
+    rows = sorted({index[0] for index in finding["origin"].get("indices", []) if index})
+    samples = [arrivals.loaders.sample(used.fetched, row, height) for row in rows]
+    return {"rows": rows, "samples": [sample for sample in samples if sample]}
+
+
+class Unwatched:
+    """What runs inside is ours."""
+
+    def __init__(self, adapter: ModuleType) -> None:
+        self.adapter = adapter
+        self.was_watching = False
+
+    def __enter__(self) -> None:
+        self.was_watching = self.adapter.is_watching()
+        self.adapter.watch(False)
+
+    def __exit__(self, *_: object) -> None:
+        if self.was_watching:
+            self.adapter.watch(True)

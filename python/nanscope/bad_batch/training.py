@@ -1,0 +1,137 @@
+"""What a training consists of, told by hooks: its models, optimizers and loaders, in the order in
+which they were made. A program that is started again makes them in the same order, so that a number
+names the same thing in both.
+"""
+
+from __future__ import annotations
+
+import weakref
+from itertools import count
+
+from nanscope import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    import torch
+
+
+class Numbered:
+    """Objects by the order in which they were first seen; none is kept alive."""
+
+    def __init__(self) -> None:
+        self.numbers: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self.next = count()
+
+    def number(self, thing: object) -> int:
+        found = self.numbers.get(thing)
+        if found is None:
+            found = self.numbers[thing] = next(self.next)
+        return found
+
+    def all(self) -> list:
+        return sorted(list(self.numbers), key=self.numbers.__getitem__)
+
+
+class Training:
+    """`batch_given(loader number, batch)` is called where a loader hands out a batch, and gives the
+    one to use; `step_ended` behind every step of an optimizer.
+    """
+
+    def __init__(
+        self,
+        batch_given: Callable[[int, object], object],
+        step_ended: Callable[[], object] | None = None,
+    ) -> None:
+        self.batch_given = batch_given
+        self.step_ended = step_ended
+        self.modules = Numbered()
+        self.parents: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self.optimizers_seen = Numbered()
+        self.loaders = Numbered()
+        self.loader_now = 0
+
+    def connect(self, torch: ModuleType) -> None:
+        from torch.nn.modules import module as modules
+        from torch.optim import optimizer as optim
+        from torch.utils.data.dataloader import _BaseDataLoaderIter as Iterator
+
+        modules.register_module_parameter_registration_hook(self._parameter)
+        modules.register_module_buffer_registration_hook(self._parameter)
+        modules.register_module_module_registration_hook(self._child)
+        kind = torch.optim.Optimizer
+        kind.__init__ = _Method(_core.Around(kind.__init__, before=self._optimizer))
+        if self.step_ended is not None:
+            ended = self.step_ended
+            optim.register_optimizer_step_post_hook(lambda *_: ended())
+        Iterator.__init__ = _Method(_core.Around(Iterator.__init__, before=self._iterator))
+        original = Iterator.__next__
+        Iterator.__next__ = _Method(
+            _core.Around(original, before=self._fetches, after=self._fetched)
+        )
+
+    # -------------------------------------------------------------------------- what is seen
+    def _parameter(self, module: torch.nn.Module, *_: object) -> None:
+        self.modules.number(module)
+
+    def _child(self, module: torch.nn.Module, name: str, child: object) -> None:
+        if child is not None:
+            self.modules.number(module)
+            self.parents[child] = weakref.ref(module)
+
+    def _optimizer(self, optimizer: object, *_: object) -> None:
+        self.optimizers_seen.number(optimizer)
+
+    def _iterator(self, iterator: object, loader: object) -> None:
+        iterator._nanscope_loader = self.loaders.number(loader)
+
+    def _fetches(self, iterator: object) -> None:
+        self.loader_now = getattr(iterator, "_nanscope_loader", 0)
+
+    def _fetched(self, batch: object) -> object:
+        return self.batch_given(self.loader_now, batch)
+
+    # ------------------------------------------------------------------------- what there is
+    def models(self) -> list[torch.nn.Module]:
+        """Modules that are part of no other, in their order."""
+        return [module for module in self.modules.all() if self._is_root(module)]
+
+    def _is_root(self, module: torch.nn.Module) -> bool:
+        parent = self.parents.get(module)
+        holder = parent() if parent is not None else None
+        if holder is not None and any(child is module for child in holder.children()):
+            return False
+        return any(True for _ in module.parameters())
+
+    def optimizers(self) -> list[torch.optim.Optimizer]:
+        made = self.optimizers_seen.all()
+        return [optimizer for optimizer in made if getattr(optimizer, "param_groups", None)]
+
+    def loose_parameters(self) -> list[torch.Tensor]:
+        """Those that are trained and belong to no model."""
+        owned = {id(p) for model in self.models() for p in model.parameters()}
+        found = []
+        for optimizer in self.optimizers():
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    if id(parameter) not in owned:
+                        owned.add(id(parameter))
+                        found.append(parameter)
+        return found
+
+
+class _Method:
+    """A C function that stands in for a method, so that no traceback has a frame of ours."""
+
+    def __init__(self, function: Callable) -> None:
+        self.function = function
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        from types import MethodType
+
+        return self.function if instance is None else MethodType(self.function, instance)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.function, name)

@@ -1,0 +1,116 @@
+"""`run --notify WHERE`: an error is told to others, too, and only to those that were named.
+
+    https://...                a webhook: a POST of JSON
+    wandb, mlflow, trackio     the run that the program has begun
+    tensorboard:FOLDER         event files
+
+Each is a file of nanscope/integrations. They are told once, when the program has ended: the report
+is whole then. A tracker whose run the program ends before that, on its way out, is told at that
+moment. Whatever goes wrong is a sentence on stderr and changes nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+
+from nanscope import _core
+from nanscope.run.ending import say
+from nanscope.run.imports import when_imported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from nanscope.run.process import Watch
+
+TRACKERS = ("wandb", "trackio")  # whose runs cannot be added to once they have ended
+
+
+class NotTold(Exception):
+    """Why, as a sentence without its end."""
+
+
+class Alert:
+    """What is told. `text`: the report for a reader; `report`: as the JSON of docs/report.md."""
+
+    def __init__(self, text: str, report: dict) -> None:
+        self.text = text
+        self.report = report
+        found = report.get("findings") or [{}]
+        self.finding: dict = found[0]
+        self.headline: str = self.finding.get("headline", "") or text.partition("\n")[0]
+        self.cause: str = self.finding.get("cause", {}).get("id", "")
+        self.step: int = self.finding.get("origin", {}).get("step", 0)
+
+    @classmethod
+    def of_capture(cls, capture: _core.Capture) -> Alert:
+        return cls(capture.text(False, False, 100), json.loads(capture.json()))
+
+
+class Notices:
+    """Those of one run."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.places: list[str] = list(dict.fromkeys(watch.settings.notify))
+        self.done: set[str] = set()
+
+    def begin(self) -> None:
+        for name in TRACKERS:
+            if name in self.places:
+                when_imported(name, self.follower_of(name))
+
+    def follower_of(self, name: str) -> Callable[[ModuleType], None]:
+        def follow(module: ModuleType) -> None:
+            run = getattr(module, "Run", None)
+            for method in ("finish", "__exit__"):
+                original = getattr(run, method, None)
+                if original is not None:
+                    ending = _core.Around(original, before=lambda *_: self.run_ends(name))
+                    setattr(run, method, _Method(ending))
+
+        return follow
+
+    def run_ends(self, name: str) -> None:
+        """The program ends the tracker's run; if an error is known, it is told now or never."""
+        watch = self.watch
+        if name in self.done or watch.settings.is_child or watch.adapter is None:
+            return
+        record = watch.adapter.error_number(0) if watch.observer.error_found() else None
+        if record is not None:
+            report = {"verdict": "error", "findings": [json.loads(record.json())]}
+            self.tell(name, Alert(record.text(), report))
+
+    def tell_all(self, capture: _core.Capture, children: list[tuple[int, str]]) -> None:
+        """At the end. An error that only a child has met is told as the child's."""
+        if not capture.error and children:
+            capture = _core.Capture.read(children[0][1])
+        alert = Alert.of_capture(capture)
+        for place in self.places:
+            if place not in self.done:
+                self.tell(place, alert)
+
+    def tell(self, place: str, alert: Alert) -> None:
+        self.done.add(place)
+        name = "webhook" if place.startswith("http") else place.partition(":")[0]
+        try:
+            sender = importlib.import_module(f"nanscope.integrations.{name}")
+            sender.notify(alert, place)
+        except NotTold as why:
+            say(f"nanscope: {place} was not told: {why}.")
+        except Exception as error:
+            say(f"nanscope: {place} was not told: {type(error).__name__}: {error}")
+
+
+class _Method:
+    """A C function that stands in for a method."""
+
+    def __init__(self, function: Callable) -> None:
+        self.function = function
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        from types import MethodType
+
+        return self.function if instance is None else MethodType(self.function, instance)

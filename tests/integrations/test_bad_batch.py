@@ -1,0 +1,163 @@
+"""`run --bad-batch DIR`, `replay DIR`, and three lines of Python by hand."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from watched import ENVIRONMENT, NANSCOPE, ROOT
+
+EXAMPLE = ROOT / "examples/integrations/bad_sample.py"
+BY_HAND = """
+import sys, torch
+from torch import nn
+model = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(5), nn.ReLU(), nn.Dropout(0.1))
+head = nn.Linear(16, 4)
+optimizer = torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=1e-3)
+
+kept = torch.load(sys.argv[1] + "/step.pt", weights_only=True)
+model.load_state_dict(kept["models"][0]), head.load_state_dict(kept["models"][1])
+rows, mask, target = kept["batch"]
+
+optimizer.load_state_dict(kept["optimizers"][0])
+mean = (model(rows) * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
+print(torch.isnan(mean).any(1).nonzero().flatten().tolist())
+"""
+
+
+def nanscope(folder: Path, *words: str) -> subprocess.CompletedProcess:
+    line = [NANSCOPE, *words]
+    return subprocess.run(line, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+
+
+def keep(folder: Path, script: str, *arguments: str) -> dict:
+    (folder / "train.py").write_text(script)
+    done = nanscope(folder, "run", "--bad-batch", "bad", "-q", "train.py", *arguments)
+    assert done.returncode == 3, done.stderr
+    return json.loads((folder / "bad/about.json").read_text())
+
+
+def replay(folder: Path, *words: str) -> tuple[int, str, dict]:
+    line = ("replay", "--yes", "-q", "--json", "again.json", "bad", *words)
+    done = nanscope(folder, *line)
+    path = folder / "again.json"
+    return done.returncode, done.stderr, json.loads(path.read_text()) if path.exists() else {}
+
+
+def test_the_example_meets_its_step_again_bit_for_bit(tmp_path: Path) -> None:
+    about = keep(tmp_path, EXAMPLE.read_text())
+    assert about["op"] == "aten::div" and about["cause"] == "division_by_zero"
+    (row,) = about["rows"]
+    assert about["samples"] == ["it is sample 61 of the dataset (TensorDataset)"]
+    assert about["step"] > 0
+
+    status, said, again = replay(tmp_path)
+    assert status == 3, said
+    assert said.endswith("nanscope replay: the same finding as in bad.\n")
+    (first,) = json.loads((tmp_path / "bad/finding.json").read_text())["findings"][:1]
+    second = again["findings"][0]
+    # Weights, running statistics, dropout: all of them are in these numbers.
+    assert first["inputs"] == second["inputs"]
+    assert first["origin"]["index"] == second["origin"]["index"]
+    assert second["origin"]["step"] == 0
+
+    hand = [sys.executable, "-c", BY_HAND, tmp_path / "bad"]
+    done = subprocess.run(hand, capture_output=True, text=True)
+    assert done.stdout == f"[{row}]\n", done.stderr
+
+
+# A loader that is ahead by one batch, as accelerate's.
+AHEAD = """
+import sys
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+class Ahead(DataLoader):
+    def __iter__(self):
+        now = None
+        for batch in super().__iter__():
+            if now is not None:
+                yield now
+            now = batch
+        yield now
+
+x = torch.ones(12, 3)
+x[int(sys.argv[1])] = 0
+w = torch.ones(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], 0.01)
+for (row,) in Ahead(TensorDataset(x, ), batch_size=1):
+    torch.rand(1)
+    optimizer.zero_grad()
+    (row * w).norm().backward() if row.any() else (torch.log(row) * w).sum().backward()
+    optimizer.step()
+"""
+NO_LOADER = """
+import torch
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    (torch.log(torch.rand(4, 3) * (step != 2)) + model(torch.rand(4, 3))).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.release
+def test_a_loader_that_is_ahead_gives_the_batch_that_was_used(tmp_path: Path) -> None:
+    about = keep(tmp_path, AHEAD, "5")
+    assert about["batch"] == 5
+    assert about["samples"] == ["it is sample 5 of the dataset (TensorDataset)"]
+    assert replay(tmp_path)[0] == 3
+    # With data in which nothing is bad, the kept batch still is.
+    status, said, _ = replay(tmp_path, "train.py", "11")
+    assert status == 3, said
+
+
+@pytest.mark.release
+def test_what_does_not_come_again_is_said(tmp_path: Path) -> None:
+    done = nanscope(tmp_path, "run", "--bad-batch", "bad", "-c", NO_LOADER)
+    assert done.returncode == 3
+    assert "no batch came from a torch DataLoader" in done.stderr
+    status, said, _ = replay(tmp_path)
+    assert status == 4
+    assert "nanscope replay: not met again: <string>:7" in said
+
+
+@pytest.mark.release
+def test_another_program_is_told_from_the_kept_one(tmp_path: Path) -> None:
+    keep(tmp_path, EXAMPLE.read_text())
+    other = EXAMPLE.read_text().replace("nn.Linear(16, 4)", "nn.Linear(16, 4, bias=False)")
+    (tmp_path / "other.py").write_text(other)
+    status, said, _ = replay(tmp_path, "other.py")
+    assert status == 4
+    assert "the kept step was not met: its Linear has other parameters." in said
+
+
+def test_bad_folders_get_a_sentence(tmp_path: Path) -> None:
+    empty = tmp_path / "bad"
+    empty.mkdir()
+    (tmp_path / "train.py").write_text("pass\n")
+    kept = {"schema": "nanscope-bad-batch/1", "argv": ["train.py"], "op": "", "cause": ""}
+
+    def refused(words: tuple[str, ...], sentence: str) -> None:
+        done = nanscope(tmp_path, *words)
+        assert done.returncode == 2, done.stderr
+        assert sentence in done.stderr
+        assert "Traceback" not in done.stderr
+
+    refused(("replay", "missing"), "missing does not exist.")
+    refused(("replay",), "replay needs the folder that was kept.")
+    refused(("replay", "bad"), "bad holds nothing that `nanscope run --bad-batch` kept.")
+    (empty / "about.json").write_text(json.dumps(kept))
+    refused(("replay", "--yes", "bad"), "about.json is damaged.")
+    (empty / "about.json").write_text(json.dumps({**kept, "site": {}, "headline": ""}))
+    refused(("replay", "bad"), "it is not run: give the script yourself, behind bad, or --yes")
+    refused(("replay", "--yes", "bad"), "step.pt")
+    (empty / "step.pt").write_bytes(b"no archive")
+    refused(("replay", "--yes", "bad"), "step.pt")
+    refused(("run", "--bad-batch", "bad", "train.py"), "bad exists; use -f")
+    refused(("run", "--mode", "sentinel", "--bad-batch", "b", "train.py"), "needs --mode exact")
