@@ -84,7 +84,7 @@ target_precompile_headers(nanscope_core PRIVATE
   <string> <vector> <optional> <unordered_map> <algorithm> <fmt/format.h> <nlohmann/json.hpp>)
 target_compile_definitions(nanscope_core PRIVATE NANSCOPE_VERSION="${PROJECT_VERSION}")
 target_compile_options(nanscope_core PRIVATE ${warnings} -fno-semantic-interposition)
-target_link_libraries(nanscope_core PRIVATE nanscope_fmt nlohmann_json::nlohmann_json ZLIB::ZLIB Threads::Threads)
+target_link_libraries(nanscope_core PRIVATE nanscope_fmt nlohmann_json::nlohmann_json nanscope_zlib Threads::Threads)
 # Calls inside the core are direct: nobody interposes its functions.
 target_link_options(nanscope_core PRIVATE
   -Wl,-Bsymbolic-functions -Wl,--no-undefined "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")

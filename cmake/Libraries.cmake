@@ -33,13 +33,31 @@ if(NOT nlohmann_json_FOUND)
   target_include_directories(nlohmann_json::nlohmann_json INTERFACE "${json_include}")
 endif()
 
-# Deflated members of a checkpoint. The archive, where there is one: nothing more is needed at run time then.
-set(ZLIB_USE_STATIC_LIBS ON)
-find_package(ZLIB QUIET)
-if(NOT ZLIB_FOUND)
-  set(ZLIB_USE_STATIC_LIBS OFF)
-  find_package(ZLIB QUIET)
+# Deflated members of a checkpoint. The archive, where there is one that a shared library can take:
+# nothing more is needed at run time then. Else libz.so.1, which CPython needs too.
+find_path(zlib_include zlib.h)
+find_library(zlib_archive libz.a)
+find_library(zlib_shared z)
+if(zlib_include AND zlib_archive)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS -fPIC)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -shared "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
+  set(CMAKE_REQUIRED_INCLUDES "${zlib_include}")
+  set(CMAKE_REQUIRED_LIBRARIES "${zlib_archive}")
+  check_cxx_source_compiles([[
+#include <zlib.h>
+extern "C" int nanscope_inflate(z_stream* stream) { return inflateInit2(stream, -15) + inflate(stream, 0); }]]
+    zlib_archive_is_for_shared_libraries)
+  foreach(setting FLAGS LINK_OPTIONS INCLUDES LIBRARIES)
+    unset(CMAKE_REQUIRED_${setting})
+  endforeach()
 endif()
-if(NOT ZLIB_FOUND)
+add_library(nanscope_zlib INTERFACE)
+if(zlib_archive_is_for_shared_libraries)
+  target_link_libraries(nanscope_zlib INTERFACE "${zlib_archive}")
+elseif(zlib_include AND zlib_shared)
+  target_link_libraries(nanscope_zlib INTERFACE "${zlib_shared}")
+else()
   cannot_find(zlib zlib1g-dev cmeel-zlib)
 endif()
+target_include_directories(nanscope_zlib SYSTEM INTERFACE "${zlib_include}")

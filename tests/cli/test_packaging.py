@@ -144,6 +144,31 @@ def test_pip_install_beside_torch(root, tmp_path, isolation):
     check_installed(environment, tmp_path)
 
 
+def test_libraries_that_the_compiler_lacks_are_asked_of_pip(root, monkeypatch):
+    monkeypatch.syspath_prepend(root / "scripts")
+    monkeypatch.chdir(root)
+    import build_backend
+
+    assert build_backend.is_there("vector")
+    assert not build_backend.is_there("no/such/header.h")
+    monkeypatch.setenv("CXX", "c++ -nostdinc")
+    asked = set(build_backend.get_requires_for_build_wheel())
+    assert asked >= {"cmeel-fmt==12.2.0", "nlohmann-json==3.12.0", "cmeel-zlib==1.3.2"}
+    monkeypatch.setenv("CXX", "no-such-compiler")  # CMake says so, better than pip can
+    assert set(build_backend.get_requires_for_build_wheel()).isdisjoint(
+        build_backend.LIBRARIES.values()
+    )
+
+
+def test_the_folder_of_all_header_sets_stands_for_each_of_them(root, tmp_path):
+    """A torch of each minor; the oldest is refused by its own version."""
+    for minor in ("2.6", "2.15"):
+        (tmp_path / minor / "torch").mkdir(parents=True)
+        (tmp_path / minor / "torch" / "version.py").write_text(f"__version__ = '{minor}.0'\n")
+    said = configure(root, tmp_path / "build", f"-DNANSCOPE_TORCH_DIR={tmp_path}")
+    assert "this is torch 2.6.0" in said
+
+
 def configure(root: Path, build: Path, *options: str, **variables: str) -> str:
     """What CMake says when it refuses."""
     outcome = run(

@@ -47,7 +47,7 @@ std::vector<Facts::Kept> kept_behind(const MakerWalk& walk) {
   std::map<std::uint32_t, Facts::Kept> by_place;
   std::int64_t elements_left = kMostElements;
   std::size_t nodes = 0;
-  each_node_behind(walk, [&](const c10::intrusive_ptr<torch::autograd::Node>& node) {
+  each_node_behind(walk, [&](const NodePtr& node) {
     const StackId stack = site_of(*node);
     if (stack == 0) return ++nodes < kMostNodes;
     for (const auto& [name, tensor] : saved_by(node).tensors) {

@@ -5,13 +5,12 @@
 // data) nothing is known.
 #pragma once
 
-#include <torch/csrc/autograd/function.h>
-
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "adapters/seams/torch_api.h"
 #include "adapters/torch/hit/tensor_facts.h"
 
 namespace nanscope::torch_adapter {
@@ -25,9 +24,7 @@ struct MakerWalk {
 };
 
 // The nodes behind it, nearest first, each once; `visit` says whether to go on.
-void each_node_behind(
-    const MakerWalk& walk,
-    const std::function<bool(const c10::intrusive_ptr<torch::autograd::Node>&)>& visit);
+void each_node_behind(const MakerWalk& walk, const std::function<bool(const NodePtr&)>& visit);
 // Fills in the finding's makers, and where each was made.
 void describe_makers(const MakerWalk& walk, Facts& facts);
 // The same for a tensor that no watched op made: if autograd knows that it was computed (by a
