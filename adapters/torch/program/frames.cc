@@ -198,6 +198,7 @@ StackInfo SourceFiles::describe(const PythonFrame* frame) {
     checkpoint |= file.checkpoint;
     info.inside_backward = is_engine(frame, file);
   }
+  info.in_engine = engine_passed;
   info.recomputes = info.inside_backward && checkpoint;
   return info;
 }

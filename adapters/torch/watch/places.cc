@@ -19,6 +19,8 @@ Place current_place() {
   place.printing = info.printing;
   place.allowed_by = this_thread().allowed_by();
   place.phase = info.optimizer ? Phase::kOptimizer : Phase::kForward;
+  // Compiled autograd runs the whole backward in one call, and no node.
+  if (info.in_engine && !node.running) place.phase = Phase::kBackward;
   if (node.running && !info.recomputes) {
     place.phase = Phase::kBackward;
     place.node = node.name;

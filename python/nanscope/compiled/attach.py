@@ -10,7 +10,7 @@ import functools
 import sys
 import threading
 
-from nanscope.compiled.reasons import BEFORE, NO_GRAPH, OTHER_BACKEND, PACKAGE
+from nanscope.compiled.reasons import BEFORE, NO_GRAPH, OTHER_BACKEND, PACKAGE, UNKNOWN
 from nanscope.outside.arrivals import arrivals
 from nanscope.run.imports import when_imported
 
@@ -28,7 +28,12 @@ class Compiler:
     def __init__(self, adapter: ModuleType) -> None:
         self.adapter = adapter
         self.unseen: dict[str, int] = {}  # regions that are not looked at, by the reason
+        self.is_known = True  # this version of torch's compiler is as ours knows it
         self.now = threading.local()  # `aot`: what AOTAutograd knows of the one being compiled
+
+    @property
+    def misses_some(self) -> bool:
+        return bool(self.unseen) or not self.is_known
 
     def count(self, why: str) -> None:
         self.unseen[why] = self.unseen.get(why, 0) + 1
@@ -45,21 +50,27 @@ def begin(adapter: ModuleType, put: Put) -> None:
     before = _compiled_so_far() - _kept
     if before > 0:
         compiler.unseen[BEFORE] = before
-    arrivals.regions_unseen = lambda: bool(compiler.unseen)
-    when_imported("torch._dynamo.output_graph", functools.partial(_of_dynamo, compiler, put))
-    when_imported(
-        "torch.export.pt2_archive._package", functools.partial(_of_packages, compiler, put)
-    )
-    when_imported(
-        "torch._functorch._aot_autograd.runtime_wrappers", functools.partial(_of_aot, compiler, put)
-    )
+    arrivals.regions_unseen = lambda: compiler.misses_some
+    for name, stand_in in (
+        ("torch._dynamo.output_graph", _of_dynamo),
+        ("torch._functorch._aot_autograd.runtime_wrappers", _of_aot),
+        ("torch.export.pt2_archive._package", _of_packages),
+    ):
+        when_imported(name, functools.partial(_stand_in, compiler, put, stand_in))
+
+
+def _stand_in(watch: Compiler, put: Put, stand_in: Callable, module: ModuleType) -> None:
+    try:
+        stand_in(watch, put, module)
+    except AttributeError:
+        watch.is_known = False
 
 
 def gaps() -> list[tuple[str, str, int]]:
     """Regions that were not looked at."""
-    if compiler is None:
+    if compiler is None or not compiler.is_known:
         compiled = _compiled_so_far()
-        return [("compiled regions", "nobody looked at them", compiled)] if compiled else []
+        return [("compiled regions", UNKNOWN, compiled)] if compiled else []
     return [("compiled regions", why, count) for why, count in compiler.unseen.items()]
 
 

@@ -15,6 +15,7 @@ MODULES = "it calls modules that keep values of their own"
 OTHER_NUMBERS = "it draws random numbers that a replay cannot draw again"
 # Why a region was not looked at: words of the coverage.
 NO_GRAPH = "the graph could not be kept"
+UNKNOWN = "this version of torch's compiler is not known"
 BEFORE = "compiled before the watch began"
 PACKAGE = "a package of AOTInductor holds no graph"
 OTHER_BACKEND = "torch.compile handed them to a backend that is not known"
