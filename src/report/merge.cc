@@ -22,6 +22,8 @@ struct Found {
 };
 
 bool is_same_origin(const Origin& a, const Origin& b) {
+  // What a reduction made is there on every rank.
+  if (a.collective && b.collective && a.collective->is_same_call(*b.collective)) return true;
   return a.rank == b.rank && a.op == b.op && a.site.file == b.site.file &&
          a.site.line == b.site.line && a.node == b.node;
 }
@@ -112,7 +114,7 @@ std::string sentence_on(const Capture& capture, const std::vector<Found>& origin
                    [](const Finding& finding) { return finding.level == Level::kError; });
   if (error == capture.findings.end()) return "found no error of its own";
   const bool first = !origins.empty() && is_same_origin(origins[0].finding->origin, error->origin);
-  if (first) return "the origin";
+  if (first && error->origin.kind != OriginKind::kReceived) return "the origin";
   std::string text = report::position(error->origin.site) + ": " + report::deed(error->origin);
   if (error->origin.collective) {
     const std::string givers = givers_text(*error->origin.collective);

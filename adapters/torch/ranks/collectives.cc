@@ -1,6 +1,7 @@
 #include "adapters/torch/ranks/collectives.h"
 
 #include <nanobind/nanobind.h>
+#include <pthread.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -191,6 +192,16 @@ void join() {
 }
 
 }  // namespace
+
+// Asked on every op: known once for each thread, from the name that torch gives those of gloo.
+bool works_for_collectives() noexcept {
+  thread_local const bool is_of_backend = [] {
+    char name[16] = {};
+    return ::pthread_getname_np(::pthread_self(), name, sizeof name) == 0 &&
+           std::string_view(name).starts_with("pt_gloo");
+  }();
+  return __builtin_expect(is_of_backend, 0) && !is_known_to_python();
+}
 
 void collective_begins(const Wrapper& wrapper, const Call& call) {
   if (call.arguments != nullptr) return;  // never: no collective has a trampoline

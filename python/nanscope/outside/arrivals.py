@@ -66,7 +66,8 @@ class Arrivals:
         if made is not None:
             arrival.append(BY_NUMPY.format("nan" if value.nan else "inf"))
         unwatched = None if made is not None or brought else _unwatched()
-        likely = made is not None or self.other_processes or unwatched is not None
+        unsure = made is not None or unwatched is not None
+        likely = unsure or self.other_processes or _is_rank()
         if self.other_processes and made is None:
             arrival.append(
                 "other processes of this run may have handed it over; none of them told of it"
@@ -99,11 +100,15 @@ def _unwatched() -> str | None:
     dynamo = sys.modules.get("torch._dynamo.utils")
     if dynamo is not None and dynamo.counters["frames"]["ok"]:
         return "a compiled region may have made it: torch.compile fuses operations into its own"
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        if distributed.get_world_size() > 1:
-            return "another rank may have sent it: what a collective brings is not watched"
     return None
+
+
+def _is_rank() -> bool:
+    """Other ranks may send tensors in objects, whose bytes no collective shows."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return False
+    return distributed.get_world_size() > 1
 
 
 arrivals = Arrivals()  # of this process, as its NumPy and its torch are
