@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "diagnose/received.h"
@@ -113,8 +114,10 @@ std::string sentence_on(const Capture& capture, const std::vector<Found>& origin
       std::find_if(capture.findings.begin(), capture.findings.end(),
                    [](const Finding& finding) { return finding.level == Level::kError; });
   if (error == capture.findings.end()) return "found no error of its own";
-  const bool first = !origins.empty() && is_same_origin(origins[0].finding->origin, error->origin);
-  if (first && error->origin.kind != OriginKind::kReceived) return "the origin";
+  // It may have got its own value back.
+  const std::optional<int> rank = origins.empty() ? std::nullopt : origins[0].finding->origin.rank;
+  const bool received = !origins.empty() && origins[0].finding->origin.kind == OriginKind::kReceived;
+  if (rank && rank == capture.program.rank && !received) return "the origin";
   std::string text = report::position(error->origin.site) + ": " + report::deed(error->origin);
   if (error->origin.collective) {
     const std::string givers = givers_text(*error->origin.collective);
