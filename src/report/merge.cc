@@ -26,7 +26,7 @@ bool is_same_origin(const Origin& a, const Origin& b) {
   // What a reduction made is there on every rank.
   if (a.collective && b.collective && a.collective->is_same_call(*b.collective)) return true;
   return a.rank == b.rank && a.op == b.op && a.site.file == b.site.file &&
-         a.site.line == b.site.line && a.node == b.node;
+         a.site.line == b.site.line;
 }
 
 class Walk {
