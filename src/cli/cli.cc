@@ -18,8 +18,9 @@ namespace {
 using cli::Verb;
 
 // Every verb there is.
-const Verb* const kVerbs[] = {&cli::kRun,  &cli::kFix,  &cli::kShow,    &cli::kReport, &cli::kStats,
-                              &cli::kMerge, &cli::kDump, &cli::kScan, &cli::kExplain, &cli::kDoctor};
+const Verb* const kVerbs[] = {&cli::kRun,     &cli::kFix,   &cli::kShow, &cli::kReport,
+                              &cli::kStats,   &cli::kMerge, &cli::kDump, &cli::kScan,
+                              &cli::kExplain, &cli::kDoctor};
 
 std::string help() {
   std::string text =

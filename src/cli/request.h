@@ -32,11 +32,11 @@ struct RunRequest {
   bool strict = false;
   bool pdb = false;
   std::optional<std::int64_t> steps;
-  bool sentinel = false;           // --mode sentinel
-  bool mode_given = false;         // on the command line
-  std::vector<std::string> allow;  // FILE or FILE:LINE, whose non-finite values are meant
-  double snapshot_every_s = 0;     // 0: as nanscope thinks best
-  std::string layer;               // empty: all
+  bool sentinel = false;              // --mode sentinel
+  bool mode_given = false;            // on the command line
+  std::vector<std::string> allow;     // FILE or FILE:LINE, whose non-finite values are meant
+  double snapshot_every_s = 0;        // 0: as nanscope thinks best
+  std::string layer;                  // empty: all
   std::optional<std::int64_t> nproc;  // so many ranks, by torch.distributed.run
   bool no_follow = false;             // other Pythons that the program starts are not watched
   std::string file;

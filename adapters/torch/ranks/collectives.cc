@@ -1,14 +1,14 @@
 #include "adapters/torch/ranks/collectives.h"
 
 #include <nanobind/nanobind.h>
-#include <pthread.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <pthread.h>
 
 #include <algorithm>
 #include <string_view>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/ranks/received.h"
@@ -177,9 +177,9 @@ void give(const BadGift& bad, const Sides& sides, const Place& place) {
   const nb::gil_scoped_acquire gil;
   if (board_of_ranks().give() == nullptr) return;
   const Giver& amounts = bad.amounts;
-  const nb::tuple given = nb::make_tuple(
-      sides.call.group, sides.call.way, sides.call.sequence, amounts.nan, amounts.pos_inf,
-      amounts.neg_inf, declared, nb::bytes(story.data(), story.size()));
+  const nb::tuple given = nb::make_tuple(sides.call.group, sides.call.way, sides.call.sequence,
+                                         amounts.nan, amounts.pos_inf, amounts.neg_inf, declared,
+                                         nb::bytes(story.data(), story.size()));
   Py_XDECREF(Stopping::ask(board_of_ranks().give(), given.ptr()));
 }
 
@@ -213,7 +213,8 @@ void collective_begins(const Wrapper& wrapper, const Call& call) {
   const Place place = current_place();
   const BadGift bad = bad_of(sides->given);
   if (!bad.tensors.empty()) give(bad, *sides, place);
-  for (const at::Tensor& tensor : sides->written) Watcher::get().storages().others_may_write(tensor);
+  for (const at::Tensor& tensor : sides->written)
+    Watcher::get().storages().others_may_write(tensor);
   Receipt receipt;
   receipt.op = &wrapper.info;
   receipt.place = place;
