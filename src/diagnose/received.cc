@@ -124,8 +124,9 @@ void received(const Facts& facts, Opinions& opinions) {
   }
   const std::string givers = givers_text(call);
   if (!call.givers_known)
-    evidence.emplace_back("not every rank could be asked what it gave: it is not watched, or the "
-                          "store of the process group is gone");
+    evidence.emplace_back(
+        "not every rank could be asked what it gave: it is not watched, or the "
+        "store of the process group is gone");
   add_origins(finding, evidence);
   opinions.push_back(
       {call.givers_known ? Opinion::Stand::kCertain : Opinion::Stand::kLikely, "received_from_rank",

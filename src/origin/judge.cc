@@ -106,7 +106,7 @@ void Judge::copied_out(const TensorState& tensor, const HostValues& values) {
 }
 
 std::optional<Verdict> Judge::handed_over(const TensorState& tensor, const Place& place,
-                                         bool read_there) {
+                                          bool read_there) {
   return Session(*this)->handed_over(tensor, place, read_there);
 }
 

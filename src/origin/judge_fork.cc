@@ -52,7 +52,7 @@ bool JudgeState::inherited(const std::vector<EventId>& ids) const {
 
 // The other process is told how it became bad, whoever made it.
 std::optional<Verdict> JudgeState::handed_over(const TensorState& tensor, const Place& place,
-                                              bool read_there) {
+                                               bool read_there) {
   std::vector<EventId> born;
   std::vector<EventId> ids = blame_tensor(tensor, place);
   // A gradient goes into a collective while its backward still runs.

@@ -20,9 +20,9 @@ struct Giver {
 // name one call on all of them. Messages from one rank to another are counted for themselves: then
 // the way of the message belongs to the name.
 struct Collective {
-  std::string op;     // c10d::allreduce_
-  std::string group;  // torch's own name of it: 0 is the default group
-  std::string way;    // of a message: "1>0", in ranks of the group, and its tag; else empty
+  std::string op;             // c10d::allreduce_
+  std::string group;          // torch's own name of it: 0 is the default group
+  std::string way;            // of a message: "1>0", in ranks of the group, and its tag; else empty
   std::int64_t sequence = 0;  // counted from 0, by group and way
   int ranks = 0;              // in the group
   bool reduces = false;       // it computes: what comes out may be made by it

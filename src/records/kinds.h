@@ -28,7 +28,15 @@ enum class HarmKind : std::uint8_t {
   kKept,
   kHost
 };
-enum class Role : std::uint8_t { kBirth, kDeclared, kImported, kCarrier, kCleaned, kHarm, kReceived };
+enum class Role : std::uint8_t {
+  kBirth,
+  kDeclared,
+  kImported,
+  kCarrier,
+  kCleaned,
+  kHarm,
+  kReceived
+};
 enum class Ended : std::uint8_t { kNormally, kException, kSignal, kStopped };
 // An operand was replaced; or the operands were made again in float64 from their own inputs.
 enum class ExperimentKind : std::uint8_t { kMended, kMadeAgain };

@@ -89,26 +89,26 @@ Json collective_of(const Collective& call) {
 
 Json origin_of(const Origin& origin) {
   Json json{{"kind", word_of(origin.kind)},
-          {"phase", word_of(origin.phase)},
-          {"op", origin.op},
-          {"node", or_null(origin.node)},
-          {"site", site_with_source(origin.site)},
-          {"library_site", site_or_null(origin.library_site)},
-          {"stack", list_of(origin.stack, frame_of)},
-          {"module", or_null(origin.module)},
-          {"step", origin.step},
-          {"rank", or_null(origin.rank)},
-          {"worker", or_null(origin.worker)},
-          {"output", origin.output},
-          {"index", origin.indices.empty() ? Json(nullptr) : Json(origin.indices[0])},
-          {"value", value_of(origin.value)},
-          {"nan", origin.nan},
-          {"pos_inf", origin.pos_inf},
-          {"neg_inf", origin.neg_inf},
-          {"numel", origin.numel},
-          {"indices", origin.indices},
-          {"per_element", origin.per_element},
-          {"in_backward_code", origin.in_backward_code}};
+            {"phase", word_of(origin.phase)},
+            {"op", origin.op},
+            {"node", or_null(origin.node)},
+            {"site", site_with_source(origin.site)},
+            {"library_site", site_or_null(origin.library_site)},
+            {"stack", list_of(origin.stack, frame_of)},
+            {"module", or_null(origin.module)},
+            {"step", origin.step},
+            {"rank", or_null(origin.rank)},
+            {"worker", or_null(origin.worker)},
+            {"output", origin.output},
+            {"index", origin.indices.empty() ? Json(nullptr) : Json(origin.indices[0])},
+            {"value", value_of(origin.value)},
+            {"nan", origin.nan},
+            {"pos_inf", origin.pos_inf},
+            {"neg_inf", origin.neg_inf},
+            {"numel", origin.numel},
+            {"indices", origin.indices},
+            {"per_element", origin.per_element},
+            {"in_backward_code", origin.in_backward_code}};
   if (origin.collective) json["collective"] = collective_of(*origin.collective);
   return json;
 }
@@ -359,12 +359,12 @@ Json coverage_of(const Coverage& coverage) {
 Json json_document(const Diagnosed& diagnosed) {
   const Capture& capture = diagnosed.capture;
   Json json{{"schema", "nanscope/1"},
-          {"verdict", verdict_of(capture)},
-          {"summary", summary_line(capture)},
-          {"complete", capture.complete},
-          {"program", program_of(capture.program)},
-          {"findings", findings_in_order(diagnosed)},
-          {"coverage", coverage_of(capture.coverage)}};
+            {"verdict", verdict_of(capture)},
+            {"summary", summary_line(capture)},
+            {"complete", capture.complete},
+            {"program", program_of(capture.program)},
+            {"findings", findings_in_order(diagnosed)},
+            {"coverage", coverage_of(capture.coverage)}};
   if (!capture.ranks.empty()) json["ranks"] = list_of(capture.ranks, rank_of);
   return json;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "diagnose/received.h"
@@ -22,8 +23,10 @@ struct Found {
 };
 
 bool is_same_origin(const Origin& a, const Origin& b) {
+  // What a reduction made is there on every rank.
+  if (a.collective && b.collective && a.collective->is_same_call(*b.collective)) return true;
   return a.rank == b.rank && a.op == b.op && a.site.file == b.site.file &&
-         a.site.line == b.site.line && a.node == b.node;
+         a.site.line == b.site.line;
 }
 
 class Walk {
@@ -34,9 +37,8 @@ class Walk {
     for (const CaptureOfRank& one : captures_)
       for (const Finding& finding : one.capture.findings)
         if (finding.level == Level::kError) follow({&finding, &one, &finding}, 0);
-    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
-      return place_of(a) < place_of(b);
-    });
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Found& a, const Found& b) { return place_of(a) < place_of(b); });
     return found_;
   }
 
@@ -81,8 +83,7 @@ class Walk {
   [[nodiscard]] Found own_capture_of(const Found& told) const {
     for (const CaptureOfRank& one : captures_)
       for (const Finding& finding : one.capture.findings)
-        if (finding.level == Level::kError &&
-            is_same_origin(finding.origin, told.finding->origin))
+        if (finding.level == Level::kError && is_same_origin(finding.origin, told.finding->origin))
           return {&finding, &one, told.harmed};
     return told;
   }
@@ -111,8 +112,11 @@ std::string sentence_on(const Capture& capture, const std::vector<Found>& origin
       std::find_if(capture.findings.begin(), capture.findings.end(),
                    [](const Finding& finding) { return finding.level == Level::kError; });
   if (error == capture.findings.end()) return "found no error of its own";
-  const bool first = !origins.empty() && is_same_origin(origins[0].finding->origin, error->origin);
-  if (first) return "the origin";
+  // It may have got its own value back.
+  const std::optional<int> rank = origins.empty() ? std::nullopt : origins[0].finding->origin.rank;
+  const bool received =
+      !origins.empty() && origins[0].finding->origin.kind == OriginKind::kReceived;
+  if (rank && rank == capture.program.rank && !received) return "the origin";
   std::string text = report::position(error->origin.site) + ": " + report::deed(error->origin);
   if (error->origin.collective) {
     const std::string givers = givers_text(*error->origin.collective);
@@ -126,10 +130,9 @@ void add_coverage(const Coverage& more, Coverage& all) {
   all.bytes_scanned += more.bytes_scanned;
   all.steps = std::max(all.steps, more.steps);
   for (const NotWatched& gap : more.not_watched) {
-    const auto same =
-        std::find_if(all.not_watched.begin(), all.not_watched.end(), [&](const NotWatched& known) {
-          return known.what == gap.what && known.why == gap.why;
-        });
+    const auto same = std::find_if(
+        all.not_watched.begin(), all.not_watched.end(),
+        [&](const NotWatched& known) { return known.what == gap.what && known.why == gap.why; });
     if (same == all.not_watched.end())
       all.not_watched.push_back(gap);
     else
@@ -143,10 +146,9 @@ Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also) {
   const auto rank_of = [](const CaptureOfRank& one) {
     return one.capture.program.rank.value_or(1 << 30);
   };
-  std::stable_sort(captures.begin(), captures.end(),
-                   [&](const CaptureOfRank& a, const CaptureOfRank& b) {
-                     return rank_of(a) < rank_of(b);
-                   });
+  std::stable_sort(
+      captures.begin(), captures.end(),
+      [&](const CaptureOfRank& a, const CaptureOfRank& b) { return rank_of(a) < rank_of(b); });
   const std::vector<Found> origins = Walk(captures).origins();
   const CaptureOfRank* head = &captures.front();
   if (!origins.empty() && origins[0].in != nullptr) head = origins[0].in;

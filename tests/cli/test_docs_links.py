@@ -77,7 +77,18 @@ def test_the_index_names_every_page_but_those_of_causes() -> None:
 
 
 def test_every_verb_has_a_page_with_its_options() -> None:
-    expected = {"run", "fix", "show", "report", "stats", "merge", "dump", "scan", "explain", "doctor"}
+    expected = {
+        "run",
+        "fix",
+        "show",
+        "report",
+        "stats",
+        "merge",
+        "dump",
+        "scan",
+        "explain",
+        "doctor",
+    }
     assert expected <= set(verbs())
     for verb in verbs():
         page = (DOCS / f"{verb}.md").read_text()

@@ -217,7 +217,8 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
   ask_for_wrapped(&wrapped_by);
-  Watcher::get().world().ask({.state = &state_by_extent, .facts = &facts_at_hand, .receipt = &receipt_of});
+  Watcher::get().world().ask(
+      {.state = &state_by_extent, .facts = &facts_at_hand, .receipt = &receipt_of});
   add_configuration(module);
   add_session_options(module);
   // A watch() block is over: what it gave us is let go of.
@@ -229,10 +230,9 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
     Watcher::get().stopping().tell_of_reads(nullptr);
   });
   // What this rank gives into a collective that is bad, and whom to ask what others gave.
-  module.def("configure_ranks",
-             [](nb::handle join, nb::handle give, nb::handle ask) {
-               board_of_ranks().configure(join.ptr(), give.ptr(), ask.ptr());
-             });
+  module.def("configure_ranks", [](nb::handle join, nb::handle give, nb::handle ask) {
+    board_of_ranks().configure(join.ptr(), give.ptr(), ask.ptr());
+  });
   module.def("install", [] {
     Watcher& watcher = Watcher::get();
     const Installed counts = install_wrappers(watcher.new_ops(), watcher.other_devices());

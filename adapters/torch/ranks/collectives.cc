@@ -4,10 +4,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <pthread.h>
 
 #include <algorithm>
 #include <string_view>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/ranks/received.h"
@@ -176,9 +177,9 @@ void give(const BadGift& bad, const Sides& sides, const Place& place) {
   const nb::gil_scoped_acquire gil;
   if (board_of_ranks().give() == nullptr) return;
   const Giver& amounts = bad.amounts;
-  const nb::tuple given = nb::make_tuple(
-      sides.call.group, sides.call.way, sides.call.sequence, amounts.nan, amounts.pos_inf,
-      amounts.neg_inf, declared, nb::bytes(story.data(), story.size()));
+  const nb::tuple given = nb::make_tuple(sides.call.group, sides.call.way, sides.call.sequence,
+                                         amounts.nan, amounts.pos_inf, amounts.neg_inf, declared,
+                                         nb::bytes(story.data(), story.size()));
   Py_XDECREF(Stopping::ask(board_of_ranks().give(), given.ptr()));
 }
 
@@ -192,6 +193,16 @@ void join() {
 
 }  // namespace
 
+// Asked on every op: known once for each thread, from the name that torch gives those of gloo.
+bool works_for_collectives() noexcept {
+  thread_local const bool is_of_backend = [] {
+    char name[16] = {};
+    return ::pthread_getname_np(::pthread_self(), name, sizeof name) == 0 &&
+           std::string_view(name).starts_with("pt_gloo");
+  }();
+  return __builtin_expect(is_of_backend, 0) && !is_known_to_python();
+}
+
 void collective_begins(const Wrapper& wrapper, const Call& call) {
   if (call.arguments != nullptr) return;  // never: no collective has a trampoline
   std::optional<Sides> sides = sides_of(wrapper, call);
@@ -202,7 +213,8 @@ void collective_begins(const Wrapper& wrapper, const Call& call) {
   const Place place = current_place();
   const BadGift bad = bad_of(sides->given);
   if (!bad.tensors.empty()) give(bad, *sides, place);
-  for (const at::Tensor& tensor : sides->written) Watcher::get().storages().others_may_write(tensor);
+  for (const at::Tensor& tensor : sides->written)
+    Watcher::get().storages().others_may_write(tensor);
   Receipt receipt;
   receipt.op = &wrapper.info;
   receipt.place = place;

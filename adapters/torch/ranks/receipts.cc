@@ -25,11 +25,21 @@ void Receipts::note(Receipt receipt, const std::vector<at::Tensor>& written) {
     std::erase_if(written_, [](const auto& entry) { return entry.second.storage.expired(); });
     sweep_at_ = std::max(kFirstSweep, 2 * written_.size());
   }
+  last_of_thread_[std::this_thread::get_id()] = shared;
   for (const at::Tensor& tensor : written) {
     const StorageId storage = storage_id(*tensor.unsafeGetTensorImpl());
     if (storage.value == 0) continue;
     written_.insert_or_assign(storage, Written{tensor.storage().getWeakStorageImpl(), shared});
   }
+}
+
+void Receipts::note_more(const c10::TensorImpl& tensor) {
+  const StorageId storage = storage_id(tensor);
+  const std::lock_guard guard(lock_);
+  const auto last = last_of_thread_.find(std::this_thread::get_id());
+  if (storage.value == 0 || last == last_of_thread_.end()) return;
+  const c10::Storage& held = tensor.unsafe_storage();
+  written_.insert_or_assign(storage, Written{held.getWeakStorageImpl(), last->second});
 }
 
 std::optional<Receipt> Receipts::of_storage(StorageId storage) {

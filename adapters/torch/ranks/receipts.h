@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +43,8 @@ class Receipts {
   // No call was noted yet.
   [[nodiscard]] bool is_first();
   void note(Receipt receipt, const std::vector<at::Tensor>& written);
+  // The last call of this thread, which still runs, has this memory of its own.
+  void note_more(const c10::TensorImpl& tensor);
   // The last call that wrote this storage.
   [[nodiscard]] std::optional<Receipt> of_storage(StorageId storage);
   // One that `of_storage` has answered.
@@ -65,6 +68,7 @@ class Receipts {
   std::size_t sweep_at_ = kFirstSweep;
   std::unordered_map<std::string, std::int64_t> numbers_;
   std::unordered_map<StorageId, Written> written_;
+  std::unordered_map<std::thread::id, std::shared_ptr<Receipt>> last_of_thread_;
   std::deque<std::shared_ptr<Receipt>> kept_;  // those that were asked for, newest last
   std::deque<std::pair<EventId, Collective>> given_;
 };

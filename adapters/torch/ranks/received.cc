@@ -15,9 +15,9 @@ namespace {
 
 // One answer of `ask`: (rank, nan, pos_inf, neg_inf, declared, story).
 void take_answer(nb::handle answer, Receipt& receipt, bool& all_declared) {
-  receipt.call.givers.push_back(
-      {nb::cast<int>(answer[0]), nb::cast<std::int64_t>(answer[1]),
-       nb::cast<std::int64_t>(answer[2]), nb::cast<std::int64_t>(answer[3])});
+  receipt.call.givers.push_back({nb::cast<int>(answer[0]), nb::cast<std::int64_t>(answer[1]),
+                                 nb::cast<std::int64_t>(answer[2]),
+                                 nb::cast<std::int64_t>(answer[3])});
   all_declared &= nb::cast<bool>(answer[4]);
   const auto bytes = nb::cast<nb::bytes>(answer[5]);
   if (bytes.size() == 0) return;

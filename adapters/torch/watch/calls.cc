@@ -208,11 +208,14 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
 // A collective fills memory, its own too, with what other ranks sent, after it has returned and
 // between two ops of a thread that Python does not know (gloo's). What is seen of such memory says
 // nothing of what is there later.
-bool others_write_after(const Call& call) {
+bool is_inside_collective(const Call& call) {
   for (const Call* outer = call.outer; outer != nullptr; outer = outer->outer) {
     if (wrapper_of(*outer).collective) return true;
   }
-  return !is_known_to_python();
+  return false;
+}
+bool others_write_after(const Call& call) {
+  return is_inside_collective(call) || !is_known_to_python();
 }
 
 void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
@@ -222,6 +225,7 @@ void remember_written(const Wrapper& wrapper, const Call& call, const c10::Tenso
   if (is_foreign(impl)) return;
   if (__builtin_expect(others_write_after(call), 0)) {
     watcher.storages().unmark_made(storage);
+    if (is_inside_collective(call)) watcher.receipts().note_more(impl);
     return;
   }
   if (wrapper.partial_write && !watcher.storages().is_made(storage)) return;
@@ -281,7 +285,9 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
   }
   if (wrapper.rule == ScanRule::kAllocates) {
     watcher.storages().unmark_made(storage_of(impl));
-    if (output.is_floating_point())
+    if (is_inside_collective(call))
+      watcher.receipts().note_more(impl);
+    else if (output.is_floating_point())
       watcher.storages().note_allocation(&wrapper.info, output, current_place());
     return;
   }
@@ -342,7 +348,7 @@ void call_begins(Call& call) {
   const Timed timed(Part::kBegin);
   const OwnTime::Sampled sampled(this_thread().own_time());
   Wrapper& wrapper = wrapper_of(call);
-  call.inner = is_inner(call) || this_thread().is_busy();
+  call.inner = is_inner(call) || this_thread().is_busy() || works_for_collectives();
   if (call.inner) return;
   try {
     if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {

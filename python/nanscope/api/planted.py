@@ -5,7 +5,7 @@ program of the user's, as any other. A mark says in which phase, and by which op
 which node), the birth must be found.
 """
 
-PROGRAMS = '''\
+PROGRAMS = """\
 import torch
 from torch import nn
 
@@ -134,4 +134,4 @@ def step_too_large():
     w = nn.Parameter(torch.tensor([3e38]))
     (-w).sum().backward()
     torch.optim.SGD([w], lr=3e38).step()  # birth: optimizer
-'''
+"""

@@ -68,7 +68,8 @@ class Arrivals:
         if made is not None:
             arrival.append(BY_NUMPY.format("nan" if value.nan else "inf"))
         unwatched = None if made is not None or brought else self._unwatched()
-        likely = made is not None or self.other_processes or unwatched is not None
+        unsure = made is not None or unwatched is not None
+        likely = unsure or self.other_processes or _is_rank()
         if self.other_processes and made is None:
             arrival.append(
                 "other processes of this run may have handed it over; none of them told of it"
@@ -104,6 +105,14 @@ class Arrivals:
         if is_table or (value.item >= 0 and len(value.shape) == 1 and value.index):
             sentences.append(f"it is in column {value.index[-1]} of {value.shape[-1]}")
         return sentences
+
+
+def _is_rank() -> bool:
+    """Other ranks may send tensors in objects, whose bytes no collective shows."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return False
+    return distributed.get_world_size() > 1
 
 
 arrivals = Arrivals()  # of this process, as its NumPy and its torch are

@@ -62,6 +62,17 @@ def leave(ending: Ending, status: int | None = None) -> NoReturn:
     sys.exit(ending.status if status is None else status)
 
 
+def leave_at_once(status: int) -> NoReturn:
+    """Ends the process after its atexit callbacks, without the teardown: a backend of
+    torch.distributed may abort there when another rank has closed its connections.
+    """
+    import atexit
+
+    atexit._run_exitfuncs()
+    _flush()
+    REAL_EXIT(status)
+
+
 def execute(
     function: Call, args: tuple, begin: CodeType, stop_type: StopType, call: Call, flush: bool
 ) -> tuple[Ending, bool]:

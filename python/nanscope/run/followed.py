@@ -12,8 +12,10 @@ import sys
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.outside.arrivals import arrivals
+from nanscope.ranks import together
 from nanscope.run import program
 from nanscope.run.children import Children
+from nanscope.run.ending import leave_at_once
 from nanscope.run.following import VARIABLE
 from nanscope.run.news import joined
 from nanscope.run.process import Watch
@@ -35,6 +37,8 @@ def main() -> None:
     Children(watch).follow()
     ending = _execute(kind, target, args)
     status = watch.judge(ending) if ending.started else None
+    if status is not None and together.is_one_of_many():
+        leave_at_once(status)
     program.leave(ending, status)
 
 

@@ -436,6 +436,8 @@ class Watch:
         return is_worker and is_left_to_the_run(self.settings.news)
 
     def _nothing_watched(self, ending: Ending) -> int | None:
+        if self.settings.followed:
+            end_in_news(self.settings.news, self._empty_capture(ending, []), "")
         if self.settings.is_child:
             return None
         children = self._children()

@@ -6,9 +6,10 @@ import sys
 
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
+from nanscope.ranks import together
 from nanscope.run import program, project
 from nanscope.run.children import Children
-from nanscope.run.ending import say
+from nanscope.run.ending import leave_at_once, say
 from nanscope.run.news import News, in_memory
 from nanscope.run.process import Watch
 from nanscope.run.settings import Settings
@@ -43,6 +44,8 @@ def carry_out(request, replay: str = "") -> int:
     Children(watch).follow()
     ending = _execute(launched)
     status = watch.judge(ending) if ending.started else None
+    if status is not None and together.is_one_of_many():
+        leave_at_once(status)
     program.leave(ending, status)
 
 
