@@ -53,7 +53,7 @@ def test_the_example_meets_its_step_again_bit_for_bit(tmp_path: Path) -> None:
     assert about["op"] == "aten::div" and about["cause"] == "division_by_zero"
     (row,) = about["rows"]
     assert about["samples"] == ["it is sample 61 of the dataset (TensorDataset)"]
-    assert about["step"] > 0
+    assert about["step"] > 0 and about["batch_seen_in_use"]
 
     status, said, again = replay(tmp_path)
     assert status == 3, said
@@ -135,6 +135,54 @@ def test_another_program_is_told_from_the_kept_one(tmp_path: Path) -> None:
     status, said, _ = replay(tmp_path, "other.py")
     assert status == 4
     assert "the kept step was not met: its Linear has other parameters." in said
+
+
+NOT_COPIED = """
+import torch
+from torch.utils.data import DataLoader
+
+class Odd(torch.nn.Linear):
+    def state_dict(self, *_, **__):
+        raise KeyError("no state")
+
+model = Odd(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for row in DataLoader(torch.rand(6, 3), batch_size=2):
+    optimizer.zero_grad()
+    (torch.log(row * 0) + model(row)).sum().backward()
+    optimizer.step()
+"""
+# All batches are held; the fault is in one that was handed out long before the last.
+LISTED = """
+import torch
+from torch.utils.data import DataLoader
+
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+data = torch.rand(24, 3)
+data[6] = 0
+batches = list(DataLoader(data, batch_size=2))
+for batch in batches:
+    optimizer.zero_grad()
+    (torch.log(batch) + model(batch)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.release
+def test_a_fault_of_ours_changes_nothing_but_what_is_kept(tmp_path: Path) -> None:
+    done = nanscope(tmp_path, "run", "--bad-batch", "bad", "-c", NOT_COPIED)
+    assert done.returncode == 3
+    assert "aten::log made -inf" in done.stderr
+    assert "--bad-batch kept nothing, a fault of its own: KeyError: 'no state'" in done.stderr
+    assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.release
+def test_a_batch_that_nobody_saw_in_use_is_not_blamed(tmp_path: Path) -> None:
+    about = keep(tmp_path, LISTED)
+    assert about["batch_seen_in_use"] is False
+    assert about["rows"] == [] and about["samples"] == []
 
 
 def test_bad_folders_get_a_sentence(tmp_path: Path) -> None:

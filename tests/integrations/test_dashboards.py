@@ -145,6 +145,7 @@ def test_a_webhook_is_told_once_and_only_of_an_error(tmp_path: Path) -> None:
     assert "torch.log" not in json.dumps(body)  # no source
 
 
+@pytest.mark.slow
 def test_a_webhook_that_sends_us_elsewhere_or_is_gone_changes_nothing(tmp_path: Path) -> None:
     with Server(302) as server:
         done = run(tmp_path, "--notify", server.address, "train.py")

@@ -77,6 +77,7 @@ def test_what_is_no_notebook_is_refused(tmp_path: Path) -> None:
     assert done.stderr.endswith("bad.ipynb is no notebook of format 4.\n")
 
 
+@pytest.mark.slow
 def test_the_example_is_patched_in_its_cell(tmp_path: Path) -> None:
     copy = tmp_path / "notebook.ipynb"
     copy.write_bytes(EXAMPLE.read_bytes())

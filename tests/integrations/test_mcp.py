@@ -91,6 +91,7 @@ def test_an_agent_asks(tmp_path: Path) -> None:
     assert slip["error"] and "is log_of_zero meant?" in slip["text"]
 
 
+@pytest.mark.slow
 def test_an_agent_asks_for_a_patch(tmp_path: Path) -> None:
     _, fixed = talk(tmp_path, ("fix", {"script": "train.py", "arguments": ["bad"]}))
     assert fixed["fields"]["exit_status"] in (0, 3)
@@ -111,6 +112,7 @@ def test_a_healthy_program_leaves_nothing_and_an_endless_one_is_interrupted(tmp_
     assert endless["fields"]["interrupted"] is True
 
 
+@pytest.mark.slow
 def test_the_example_runs(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN.replace("len(sys.argv) < 2", "False"))
     path = f"{Path(NANSCOPE).parent}{os.pathsep}{WITH_PACKAGES['PATH']}"

@@ -1,8 +1,9 @@
 """Keeps of the failing step what is needed to meet it again: `run --bad-batch DIR`.
 
-The state of the training is copied behind every step of an optimizer, each batch when a loader
-hands it out. Which of the last batches is that of the failing step is asked of the frames where
-the harm is done: a loader may be ahead. Written when the program has ended.
+The state of the training is copied before a loader looks for its next batch (without a loader,
+behind every step of an optimizer), each batch when it is handed out. Which of the last batches is
+that of the failing step is asked of the frames where the harm is done: a loader may be ahead.
+Written when the program has ended. A fault of ours ends the keeping, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+import threading
 from collections import deque
 
 from nanscope.bad_batch import state
@@ -21,12 +23,17 @@ from nanscope.run.ending import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType, ModuleType
 
     from nanscope import _core
     from nanscope.run.settings import Settings
 
 MOST_BATCHES = 8
+NOT_SEEN = (
+    "nanscope: --bad-batch: it was not seen which batch the first bad operation had; the last one "
+    "is kept."
+)
 NO_STEP = "nanscope: --bad-batch: no batch and no step of an optimizer was seen; nothing is kept."
 NO_LOADER = (
     "nanscope: --bad-batch: no batch came from a torch DataLoader: kept are models, optimizers and "
@@ -44,74 +51,106 @@ class Given:
         self.own = {id(tensor): tensor for tensor in state.tensors_in(batch)}
         self.copy = state.as_plain(batch)
 
-    def is_used_by(self, frame: FrameType) -> bool:
-        for tensor in state.tensors_in(list(frame.f_locals.values())):
-            if id(tensor) in self.own or id(tensor._base) in self.own:
-                return True
-        return False
+    def is_part_of(self, tensors: list) -> bool:
+        return any(id(t) in self.own or id(t._base) in self.own for t in tensors)
 
 
 class Keeper:
     def __init__(self, settings: Settings, adapter: ModuleType) -> None:
         self.settings = settings
         self.adapter = adapter
-        self.training = Training(self.batch_given, self.step_ended)
+        self.training = Training(self.batch_given, self.step_ended, self.fetch_begins)
+        self.process = os.getpid()  # not in children
+        self.problem = ""  # of ours
         self.batches: deque[Given] = deque(maxlen=MOST_BATCHES)
         self.given = 0  # batches
         self.before: dict | None = None  # the state before the step
         self.random: dict | None = None
         self.used: Given | None = None  # by the step that failed
         self.over = False  # harm is done: nothing newer is kept
+        self.step = 0  # in which it was done
 
     def connect(self, torch: ModuleType) -> None:
         self.training.connect(torch)
 
     # ------------------------------------------------------------------------------ the moments
+    def fetch_begins(self) -> None:
+        self._attempt(self._copy_state)
+
     def batch_given(self, loader: int, batch: object) -> object:
-        if not self._is_over():
-            with Unwatched(self.adapter):
-                if self.before is None:
-                    self.before = state.state_of(self.training)
-                self.random = state.random_state()
-                self.batches.append(Given(loader, self.given, batch))
-                self.given += 1
+        self._attempt(lambda: self._copy_batch(loader, batch))
         return batch
 
     def step_ended(self) -> None:
-        if not self._is_over():
-            with Unwatched(self.adapter):
-                self.before = state.state_of(self.training)
-                self.random = state.random_state()
+        """While the frames still show which batch it was of."""
+        if os.getpid() == self.process and not self._is_over(steps_ended=1) and not self.given:
+            self._attempt(self._copy_state)  # else it is time enough when the next is looked for
 
-    def _is_over(self) -> bool:
+    def _attempt(self, copy: Callable[[], object]) -> None:
+        if self.problem or os.getpid() != self.process or self._is_over():
+            return
+        try:
+            with Unwatched(self.adapter):
+                copy()
+                self.random = state.random_state()
+        except Exception as error:
+            self.problem = f"{type(error).__name__}: {error}"
+
+    def _copy_state(self) -> None:
+        self.before = state.state_of(self.training)
+
+    def _copy_batch(self, loader: int, batch: object) -> None:
+        self.batches.append(Given(loader, self.given, batch))
+        self.given += 1
+
+    def _is_over(self, steps_ended: int = 0) -> bool:
         """Harm is done, and is not undone since; it may have been done without a word to us."""
         if not self.adapter.error_found():
             self.over, self.used = False, None
         elif not self.over:
-            self.harm_done()
+            self.harm_done(steps_ended)
         return self.over
 
-    def harm_done(self) -> None:
-        """On the thread that did it."""
-        if self.over:
+    def harm_done(self, steps_ended: int = 0) -> None:
+        """On the thread that did it, or behind it; `steps_ended` since."""
+        if self.over or os.getpid() != self.process:
             return
         self.over = True
+        self.step = self.adapter.current_step() - steps_ended
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and self.used is None:
-            users = [given for given in self.batches if given.is_used_by(frame)]
-            self.used = users[-1] if users else None
-            frame = frame.f_back
+        try:
+            while frame is not None and self.used is None:
+                self.used = self._used_in(frame)
+                frame = frame.f_back
+        except Exception as error:
+            self.problem = f"{type(error).__name__}: {error}"
+
+    def _used_in(self, frame: FrameType) -> Given | None:
+        """The batch that a variable holds; one that holds several (a list of all) tells nothing."""
+        held = []
+        for value in list(frame.f_locals.values()):
+            tensors = state.tensors_in(value)
+            users = [given for given in self.batches if given.is_part_of(tensors)]
+            held += users if len(users) == 1 else []
+        return max(held, key=lambda given: given.number, default=None)
 
     # --------------------------------------------------------------------------------- the end
     def write(self, capture: _core.Capture) -> None:
+        if self.problem:
+            say(f"nanscope: --bad-batch kept nothing, a fault of its own: {self.problem}")
+            return
+        report = json.loads(capture.json())
+        finding = report["findings"][0]
+        if finding["origin"]["step"] != self.step:
+            self.used = None  # the origin lies before: it was another batch
         used = self.used or (self.batches[-1] if self.batches else None)
         if used is None and self.before is None:
             say(NO_STEP)
             return
         if used is None:
             say(NO_LOADER)
-        report = json.loads(capture.json())
-        finding = report["findings"][0]
+        elif self.used is None:
+            say(NOT_SEEN)
         about = {
             "schema": SCHEMA,
             "argv": self.settings.argv,
@@ -123,7 +162,8 @@ class Keeper:
             "step": finding["origin"]["step"],
             "loader": used.loader if used else None,
             "batch": used.number if used else None,
-            **blamed(finding, used),
+            "batch_seen_in_use": self.used is not None,  # else it is the last that was handed out
+            **blamed(finding, self.used),
         }
         kept = {
             **(self.before or {"models": [], "optimizers": [], "loose": []}),
@@ -172,15 +212,18 @@ def blamed(finding: dict, used: Given | None) -> dict[str, list]:
 
 
 class Unwatched:
-    """What runs inside is ours."""
+    """What runs inside is ours. With other threads the watch stays on: theirs is not to be missed,
+    and copies of ours do no harm.
+    """
 
     def __init__(self, adapter: ModuleType) -> None:
         self.adapter = adapter
         self.was_watching = False
 
     def __enter__(self) -> None:
-        self.was_watching = self.adapter.is_watching()
-        self.adapter.watch(False)
+        self.was_watching = self.adapter.is_watching() and threading.active_count() == 1
+        if self.was_watching:
+            self.adapter.watch(False)
 
     def __exit__(self, *_: object) -> None:
         if self.was_watching:

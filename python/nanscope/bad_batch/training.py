@@ -5,6 +5,7 @@ names the same thing in both.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from itertools import count
 
@@ -37,21 +38,25 @@ class Numbered:
 
 class Training:
     """`batch_given(loader number, batch)` is called where a loader hands out a batch, and gives the
-    one to use; `step_ended` behind every step of an optimizer.
+    one to use; `fetch_begins` before it looks for one; `step_ended` behind every step of an
+    optimizer.
     """
 
     def __init__(
         self,
         batch_given: Callable[[int, object], object],
-        step_ended: Callable[[], object] | None = None,
+        step_ended: Callable[[], object],
+        fetch_begins: Callable[[], object] = lambda: None,
     ) -> None:
         self.batch_given = batch_given
+        self.fetch_begins = fetch_begins
         self.step_ended = step_ended
         self.modules = Numbered()
         self.parents: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self.optimizers_seen = Numbered()
         self.loaders = Numbered()
-        self.loader_now = 0
+        self.loader_of: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # of iterators
+        self.fetching = threading.local()
 
     def connect(self, torch: ModuleType) -> None:
         from torch.nn.modules import module as modules
@@ -63,9 +68,7 @@ class Training:
         modules.register_module_module_registration_hook(self._child)
         kind = torch.optim.Optimizer
         kind.__init__ = _Method(_core.Around(kind.__init__, before=self._optimizer))
-        if self.step_ended is not None:
-            ended = self.step_ended
-            optim.register_optimizer_step_post_hook(lambda *_: ended())
+        optim.register_optimizer_step_post_hook(lambda *_: self.step_ended())
         Iterator.__init__ = _Method(_core.Around(Iterator.__init__, before=self._iterator))
         original = Iterator.__next__
         Iterator.__next__ = _Method(
@@ -84,14 +87,16 @@ class Training:
     def _optimizer(self, optimizer: object, *_: object) -> None:
         self.optimizers_seen.number(optimizer)
 
-    def _iterator(self, iterator: object, loader: object) -> None:
-        iterator._nanscope_loader = self.loaders.number(loader)
+    def _iterator(self, iterator: object, *loader: object) -> None:
+        if loader:
+            self.loader_of[iterator] = self.loaders.number(loader[0])
 
     def _fetches(self, iterator: object) -> None:
-        self.loader_now = getattr(iterator, "_nanscope_loader", 0)
+        self.fetching.loader = self.loader_of.get(iterator, 0)
+        self.fetch_begins()
 
     def _fetched(self, batch: object) -> object:
-        return self.batch_given(self.loader_now, batch)
+        return self.batch_given(self.fetching.loader, batch)
 
     # ------------------------------------------------------------------------- what there is
     def models(self) -> list[torch.nn.Module]:
