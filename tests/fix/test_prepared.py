@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from nanscope.fix.run.prepared import is_as_given
+from nanscope.fix.run.environment import is_as_given
 from nanscope.fix.run.runs import Runner
 
 PROGRAM = """\

@@ -125,7 +125,9 @@ def _kept_above_zero(case: Case, operation, divisor, narrow: str) -> Candidate:
     if root is not None:
         least = written(LEAST[narrow])
         why += f"what the root is taken of is kept at {least} or more."
-        return Candidate("clamp_before_sqrt", why, root.wrap(root.operands[0], f"clamp(min={least})"))
+        return Candidate(
+            "clamp_before_sqrt", why, root.wrap(root.operands[0], f"clamp(min={least})")
+        )
     least = written(1e-4 if narrow == "float16" else 1e-6)
     why += f"the divisor is kept at {least} or more."
     return Candidate("clamp_divisor", why, operation.wrap(divisor, f"clamp(min={least})"))

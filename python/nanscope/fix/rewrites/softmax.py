@@ -49,11 +49,12 @@ def propose(case: Case) -> Iterator[Candidate]:
         )
 
 
-def _without_weight(case: Case, operation: Operation, inner: str, rows: str) -> Iterator[Candidate]:
+def _without_weight(case: Case, operation: Operation, inner: str, rows: str):
     """As scaled_dot_product_attention has it: such a row is 0, and so is its slope."""
     source = case.source
     statement = statement_of(source, operation.node)
-    held = any(isinstance(p, (*REPEATING, cst.Lambda)) for p in _up_to(source, operation.node, statement))
+    around = _up_to(source, operation.node, statement)
+    held = any(isinstance(parent, (*REPEATING, cst.Lambda)) for parent in around)
     if statement is None or not starts_line(source, statement) or held or operation.in_place:
         return
     known = words(source.text)

@@ -82,7 +82,8 @@ def _inner_rates(case: Case) -> Iterator[Candidate]:
         if maker.links_back or update is None or update.name not in ("sub", "add"):
             continue
         product = pure(source, update.operands[-1], "mul")
-        rates = [settings.number(case, source, node) for node in product.operands] if product else []
+        factors = product.operands if product is not None else []
+        rates = [settings.number(case, source, node) for node in factors]
         for where, literal, value in (rate for rate in rates if rate is not None):
             for divisor in (10, 100):
                 yield Candidate(

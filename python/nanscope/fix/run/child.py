@@ -11,9 +11,9 @@ import sys
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.fix.run import messages, sandbox
+from nanscope.fix.run.environment import is_as_given
 from nanscope.fix.run.messages import Answer, Plan
 from nanscope.fix.run.overlay import Overlay, write_over
-from nanscope.fix.run.prepared import is_as_given
 from nanscope.fix.run.probe import Probe
 from nanscope.fix.run.run_logger import RunLogger
 from nanscope.moments import attach

@@ -2,7 +2,7 @@
 
 Of a short program's time most is the import of torch. The first run is a process of its own, as the
 user would start it; this one is made ready beside it, and used if the first run says that a repeat
-may find torch imported (`is_as_given`). The forks have one thread, so that they can go into a
+may find torch imported (environment.py). The forks have one thread, so that they can go into a
 sandbox of their own.
 """
 
@@ -18,18 +18,10 @@ import time
 from contextlib import suppress
 from importlib import import_module
 
+from nanscope.fix.run import child
+
 MODULES = ("numpy", "torch", "torch._dynamo")  # an optimizer's first call imports the last
-SET_BY_TORCH = "TORCHINDUCTOR_CACHE_DIR"
 PATIENCE = 5.0  # seconds between asking a run to end and ending it
-
-
-def is_as_given(environment: dict[str, str]) -> bool:
-    """Whether the program has left the environment as it was: torch reads it when imported."""
-    return _without_torch(dict(os.environ)) == _without_torch(environment)
-
-
-def _without_torch(environment: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name != SET_BY_TORCH}
 
 
 class Prepared:
@@ -140,11 +132,11 @@ def _go_where(order: dict) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the verb decides, not the terminal
-    from nanscope.fix.run import child
-
+    ours = sys.path.pop(0)  # the folder of this file: its names are not for torch
     for name in MODULES:
         with suppress(ImportError):
             import_module(name)
+    sys.path.insert(0, ours)  # the program's own takes its place
     plan = serve(int(sys.argv[1]), int(sys.argv[2]))
     if plan is not None:
         sys.argv = [child.__file__, plan]
