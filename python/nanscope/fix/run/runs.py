@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from nanscope.findings import Finding, Report
 from nanscope.fix.run import child, copies, messages, overlay, sandbox
+from nanscope.fix.run.environment import SET_BY_TORCH
 from nanscope.fix.run.messages import Answer, Plan
 from nanscope.fix.run.prepared import Prepared
 
@@ -136,7 +137,8 @@ class Runner:
         environment = {**os.environ, **({} if first else REPEAT)}
         environment.setdefault("PYTHONHASHSEED", "0")  # sets have one order in all runs
         if first and self._input.is_empty:
-            self._prepared = Prepared({**environment, **REPEAT})
+            ours = {SET_BY_TORCH: self._own("inductor")}  # the import makes that folder
+            self._prepared = Prepared({**ours, **environment, **REPEAT})
         if self._prepared is not None and self._is_for_prepared(plan):
             status = self._prepared.run(plan_path, folder, words, self._longest())
             if status is not None:
