@@ -221,7 +221,12 @@ std::string Facts::expression() const {
 
 std::string is_zero_here(const Facts& facts, const Operand& operand) {
   const std::string at = operand.tensor ? facts.at() : "";
-  if (!operand.tensor) return operand.name + " is the number 0";
+  if (!operand.tensor) {
+    for (const Experiment& one : facts.finding().experiments)  // the text that gave it
+      if (one.kind == ExperimentKind::kMadeAgain && !one.code.empty())
+        return in_backticks(one.code) + " is 0";
+    return operand.name + " is the number 0";
+  }
   const Statistics& s = operand.tensor->statistics;
   if (operand.values.empty())
     return fmt::format("{} holds {}", operand.name, plural(s.zeros, "zero"));

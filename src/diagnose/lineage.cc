@@ -93,7 +93,11 @@ std::string difference(const Facts& facts, const Maker& maker, const std::string
 std::string product(const Facts& facts, const Maker& maker, const std::string& name) {
   for (const char* side : {"self", "other"}) {
     const auto factor = kept_by(maker, side);
-    if (factor && factor->value() == 0.0 && !factor->name.empty())
+    if (!factor || factor->value() != 0.0) continue;
+    if (factor->name == "`0`" || factor->name == "`0.0`")
+      return fmt::format("{} is 0 because {}{} multiplies by 0", name,
+                         in_backticks(maker.site.code), place_of(facts, maker.site));
+    if (!factor->name.empty())
       return fmt::format("{} is 0 because {} is 0{}, and {}{} multiplies by it", name, factor->name,
                          facts.at(), in_backticks(maker.site.code), place_of(facts, maker.site));
   }
@@ -137,7 +141,7 @@ std::string lineage(const Facts& facts) {
   if (!why.empty()) return why;
   // The expression says it already.
   if (name == "it" || name == in_backticks(maker->site.code)) return {};
-  return fmt::format("{} was made by {}{}", name, in_backticks(maker->site.code),
+  return fmt::format("{} comes from {}{}", name, in_backticks(maker->site.code),
                      place_of(facts, maker->site));
 }
 

@@ -40,6 +40,17 @@ TEST(Lineage, SaysNothingWithoutAMaker) {
   EXPECT_EQ(diagnose(sample::log_of_zero()).evidence.size(), 1u);
 }
 
+TEST(WhatIf, ZerosBesideTheSmallestNumbers) {
+  Finding finding = made(-kInf, "aten::log", {with("likelihood", "self", 0)});
+  finding.inputs[0].healthy = {real(2e-31), real(6e-32)};
+  EXPECT_TRUE(is_evidence(finding,
+                          "other elements of `likelihood` go down to 6e-32, near the end of "
+                          "float32: it is likely that a smaller number was rounded to 0 here "
+                          "(underflow)"));
+  finding.inputs[0].healthy = {real(0.5), real(1e-6)};
+  EXPECT_EQ(diagnose(finding).evidence.back().find("other elements"), std::string::npos);
+}
+
 TEST(WhatIf, TheTypeIsTooNarrow) {
   Finding finding =
       made(kInf, "aten::add", {with("a", "self", 60000), with("b", "other", 6246)}, "float16");

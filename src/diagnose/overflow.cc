@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "diagnose/family.h"
@@ -86,6 +87,15 @@ std::optional<double> product_too_large(const Facts& facts, const Range& range) 
   return product;
 }
 
+// An optimizer that keeps squares of gradients multiplies one by itself.
+std::string product_here(const Facts& facts) {
+  const auto a = facts.operand("tensor1", 1, "");
+  const auto b = facts.operand("tensor2", 2, "");
+  const bool squares = facts.origin().phase == Phase::kOptimizer && a->value() == b->value();
+  return squares ? fmt::format("the square of a gradient of {}, which is", number(*a->value()))
+                 : "a product that is";
+}
+
 // What overflowed: the expression, or in backward a gradient of it.
 std::string what(const Facts& facts) {
   const bool gradient =
@@ -105,6 +115,44 @@ std::string by_exclusion(const Facts& facts, const Range& range) {
       facts.is_nan() && has_infinity(range.dtype) ? "partial sums became inf and -inf, because "
                                                   : "",
       name_of(range.dtype), number(range.largest));
+}
+
+// Batch, layer and group norms take the mean of squares: those leave the range long before the
+// values do. What they overwrite on the way (running statistics) says nothing about what went in.
+bool squares_too_large(const Facts& facts, const Range& range, Opinions& opinions) {
+  if (!facts.op_is(OpFamily::kCentred) || facts.op_is(OpFamily::kSpread)) return false;
+  const auto x = facts.operand("input", 0, "what it normalises");
+  if (!x || !x->tensor) return false;
+  const Statistics& s = x->tensor->statistics;
+  if (s.nan + s.pos_inf + s.neg_inf > 0 || !s.min || !s.max) return false;
+  const double widest = largest_of(range.narrow ? DType::kFloat32 : range.dtype);
+  const double size = std::max(std::abs(*s.min), std::abs(*s.max));
+  if (size * size <= widest) return false;
+  opinions.push_back(
+      {Opinion::Stand::kCertain,
+       "float_overflow",
+       fmt::format("{} goes up to {}, and {} takes the mean of its squares: {} is beyond {}.",
+                   x->name, number(size), facts.expression(), number(size * size), number(widest)),
+       {finite_range(*x)}});
+  return true;
+}
+
+// Sums of products of what went in can come so far at all: not the mean of nothing, or of what is
+// small. Of prod and its like the number of factors decides.
+bool can_leave(const Facts& facts, const Range& range) {
+  if (facts.op() == "prod" || facts.op() == "cumprod") return true;
+  double largest = 1;
+  double elements = 1;
+  for (const Operand& operand : facts.tensors()) {
+    const Statistics& s = operand.tensor->statistics;
+    for (const auto& end : {s.min, s.max})
+      if (end) largest = std::max(largest, std::abs(*end));
+    elements = std::max(elements, static_cast<double>(s.numel));
+  }
+  for (const ScalarFact& scalar : facts.finding().scalars)
+    largest = std::max(largest, std::abs(facts.scalar(scalar.name).value_or(0)));
+  const auto factors = static_cast<double>(facts.tensors().size()) + 1;
+  return elements * std::pow(largest, factors) > range.largest;
 }
 
 void rule_out(Opinions& opinions, const Range& range, const std::string& why) {
@@ -130,11 +178,12 @@ void overflow(const Facts& facts, Opinions& opinions) {
     opinions.push_back(
         {Opinion::Stand::kCertain,
          range.cause(),
-         fmt::format("{} adds a product that is {}{}, and {} ends at {}.", what(facts),
+         fmt::format("{} adds {} {}{}, and {} ends at {}.", what(facts), product_here(facts),
                      number(*product), facts.at(), name_of(range.dtype), number(range.largest)),
          {operands_here(facts)}});
     return;
   }
+  if (squares_too_large(facts, range, opinions)) return;
   if (!facts.inputs_finite()) {
     if (range.narrow && !facts.finding().inputs.empty())
       rule_out(opinions, range, "an input is not finite itself where the result is bad");
@@ -149,7 +198,7 @@ void overflow(const Facts& facts, Opinions& opinions) {
   if (const std::optional<double> exact = exact_result(facts)) {
     const bool fits = std::abs(*exact) <= range.largest;
     if (fits || !std::isfinite(*exact)) {
-      if (facts.op_is(OpFamily::kHasNoPole))  // then a sum on the way left the range
+      if (facts.op_is(OpFamily::kHasNoPole) && can_leave(facts, range))  // a sum on the way did
         opinions.push_back(
             {Opinion::Stand::kCertain, range.cause(), by_exclusion(facts, range), evidence});
       else if (range.narrow)
@@ -164,7 +213,7 @@ void overflow(const Facts& facts, Opinions& opinions) {
     const bool fits_float = std::abs(*exact) <= largest_of(DType::kFloat32);
     opinions.push_back({Opinion::Stand::kCertain, fits_float ? range.cause() : "float_overflow",
                         by_value(facts, range, *exact), evidence});
-  } else if (facts.op_is(OpFamily::kHasNoPole)) {
+  } else if (facts.op_is(OpFamily::kHasNoPole) && can_leave(facts, range)) {
     opinions.push_back(
         {Opinion::Stand::kCertain, range.cause(), by_exclusion(facts, range), evidence});
   } else if (range.narrow && facts.is_nan() != has_infinity(range.dtype) &&

@@ -99,6 +99,25 @@ TEST(Overflow, OfFloat) {
             "pow_domain certain");
 }
 
+TEST(Overflow, OfTheSquaresThatANormTakes) {
+  // The running variance was written by the op itself.
+  const Finding norm = made(kInf, "aten::native_batch_norm",
+                            {blind(with("x", "input", 3e19)), with("v", "running_var", kInf)});
+  EXPECT_EQ(verdict(norm), "float_overflow certain");
+  EXPECT_EQ(verdict(untried(norm)), "float_overflow likely");
+  EXPECT_NE(diagnose(norm).sentence.find("9e+38 is beyond 3.40282e+38"), std::string::npos);
+  EXPECT_EQ(verdict(made(kInf, "aten::native_batch_norm", {blind(with("x", "input", 1e3))})),
+            "unknown likely");
+}
+
+TEST(Overflow, NotOfWhatIsSmall) {
+  TensorFacts nothing = blind(with("x", "self", 1));
+  nothing.statistics = Statistics{};
+  const Finding mean = made(kNan, "aten::mean", {nothing});
+  EXPECT_EQ(verdict(mean), "empty_reduction certain");
+  EXPECT_EQ(why_not(mean, "float_overflow"), "(not among the others)");
+}
+
 TEST(Overflow, NumbersAreOperandsToo) {
   Finding finding = made(kInf, "aten::_to_copy", {}, "float16");
   finding.scalars = {{"self", "70000"}};

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "diagnose/family.h"
 #include "diagnose/growth.h"
@@ -34,6 +35,7 @@ constexpr std::size_t kFewestSteady = 3;
 constexpr std::size_t kMostSteady = 8;
 constexpr double kSteady = 10;  // the largest of the steady steps beside the least
 constexpr double kJump = 100;
+constexpr double kRanAway = 1e6;  // no gradient of a training that goes well is so large
 
 struct Measured {
   const char* what;
@@ -88,6 +90,48 @@ bool divergence(const Facts& facts, Opinions& opinions) {
                    "{} left the range of its type.",
                    what, best->per_step, best->steps, facts.expression()),
        evidence, weights_run_away(history) ? kHowItShows : kHowGrowthShows});
+  return true;
+}
+
+// p - lr * g inside the step, with a g that autograd.grad gave: the update of an inner loop, which
+// the forward goes on with.
+const Maker* inner_update(const Finding& finding) {
+  const auto is_update = [](const Maker& maker) {
+    return maker.links_back == 0 && !maker.site.code.empty() &&
+           (is_backward_of("sub", maker.node) || is_backward_of("add", maker.node));
+  };
+  const auto found = std::find_if(finding.makers.begin(), finding.makers.end(), is_update);
+  return found == finding.makers.end() ? nullptr : &*found;
+}
+
+// The gradients that were taken on the way to this op, smallest and largest.
+std::optional<std::pair<double, double>> inner_gradients(const Finding& finding) {
+  std::optional<std::pair<double, double>> range;
+  for (const Magnitude& one : finding.magnitudes) {
+    if (one.gradient || one.name.find("grad(") == std::string::npos) continue;
+    if (!range) range = {one.largest, one.largest};
+    range = {std::min(range->first, one.largest), std::max(range->second, one.largest)};
+  }
+  return range;
+}
+
+bool inner_divergence(const Facts& facts, Opinions& opinions) {
+  const Finding& finding = facts.finding();
+  const Maker* update = inner_update(finding);
+  const auto range = inner_gradients(finding);
+  if (update == nullptr || !range || range->second < kRanAway) return false;
+  const std::string code = in_backticks(update->site.code);
+  opinions.push_back(
+      {.stand = Opinion::Stand::kLikely,
+       .id = "learning_rate_divergence",
+       .sentence = fmt::format("The updates that {} makes inside one step diverge: the gradients "
+                               "they are made of go up to {}, until {} left the range of its type.",
+                               code, number(range->second), facts.expression()),
+       .evidence = {fmt::format("{} at line {} made what {} reads", code, update->site.line,
+                                facts.expression()),
+                    "it is a hyper-parameter; whether a smaller one is enough only a run can tell"},
+       .explains = kHowGrowthShows,
+       .title = fmt::format("The inner updates {} diverge", code)});
   return true;
 }
 
@@ -238,7 +282,9 @@ std::string jump_in(const std::vector<StepRecord>& history, const Measured& meas
 
 std::string one_bad_batch(const Facts& facts) {
   Opinions opinions;
-  if (facts.is_nan() || !is_overflow(facts) || divergence(facts, opinions)) return {};
+  if (facts.is_nan() || !is_overflow(facts) || divergence(facts, opinions) ||
+      inner_divergence(facts, opinions))
+    return {};
   for (const Measured& measure : kMeasures) {
     const std::string jump = jump_in(facts.finding().history, measure);
     if (!jump.empty()) return jump;
@@ -248,6 +294,7 @@ std::string one_bad_batch(const Facts& facts) {
 
 void training(const Facts& facts, Opinions& opinions) {
   if (is_overflow(facts) && divergence(facts, opinions)) return;
+  if (is_overflow(facts) && inner_divergence(facts, opinions)) return;
   initialisation(facts, opinions);
   gradients(facts, opinions);
 }

@@ -40,6 +40,20 @@ TEST(Training, Diverges) {
   EXPECT_EQ(why_not(finding, "float_overflow").substr(0, 30), "true, and only how it showed: ");
 }
 
+TEST(Training, AnInnerLoopDiverges) {
+  Finding finding = overflowed(9);
+  finding.makers = {made_by("SubBackward0", "p - inner_lr * g")};
+  finding.magnitudes = {{"relu(x)", 3, false}, {"autograd.grad(loss, params)", 20, false}};
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+  finding.magnitudes.push_back({"autograd.grad(loss, params)", 3e14, false});
+  EXPECT_EQ(verdict(finding), "learning_rate_divergence likely");
+  EXPECT_NE(diagnose(finding).sentence.find("`p - inner_lr * g` makes inside one step diverge"),
+            std::string::npos);
+  // Nothing was updated on the way.
+  finding.makers = {made_by("MulBackward0", "a * b")};
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+}
+
 TEST(Training, AZeroIsTheWeightsDoingOnlyIfTheyRunAway) {
   Finding finding = made(kInf, "aten::div", {with("a", "self", 1), with("n", "other", 0)});
   finding.origin.step = 9;

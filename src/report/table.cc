@@ -70,9 +70,20 @@ std::size_t width_of(const Column& column) {
   return width;
 }
 
+// The counts, zeros to -Inf: one that is 0 for every tensor says nothing.
+constexpr std::size_t kFirstCount = 6;
+constexpr std::size_t kLastCount = 11;
+
+bool is_row_of_zeros(const std::vector<Column>& block, std::size_t row) {
+  return row >= kFirstCount && row <= kLastCount &&
+         std::all_of(block.begin() + 1, block.end(),
+                     [row](const Column& column) { return column[row] == "0"; });
+}
+
 // Rows across some columns.
 void print(const std::vector<Column>& block, const Paint& paint, std::vector<std::string>& lines) {
   for (std::size_t row = 0; row < block[0].size(); ++row) {
+    if (is_row_of_zeros(block, row)) continue;
     std::string line;
     for (std::size_t i = 0; i < block.size(); ++i) {
       const std::string cell =

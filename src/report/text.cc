@@ -225,6 +225,21 @@ void verification(const Repair& repair, Page& page) {
   for (const std::string& check : shown.checks) page.bullet(4, check);
 }
 
+// What to do next, in one sentence.
+std::string advice(const Cause& cause, const Repair& repair) {
+  if (repair.fix) {
+    const char* const name = repair.fix->workaround ? "workaround" : "patch";
+    if (repair.fix->applied) return fmt::format("Done: the {} below is applied.", name);
+    if (repair.verification && repair.verification->status == "verified")
+      return fmt::format("Do this: take the {} below; it is verified.", name);
+    if (repair.verification)
+      return fmt::format("Do this: read the {} below; it is not verified.", name);
+    return fmt::format("Do this: `nanscope fix`, which tries the {} below.", name);
+  }
+  if (cause.id == "unknown") return "Do this: look at the values below.";
+  return fmt::format("Do this: `nanscope explain {}`.", cause.id);
+}
+
 void five_parts(const Finding& finding, const Cause& cause, const Repair& repair, Page& page) {
   const Origin& origin = finding.origin;
   const std::string word(word_of(finding.level));
@@ -236,6 +251,8 @@ void five_parts(const Finding& finding, const Cause& cause, const Repair& repair
           page.paint().title(report::cut(
               report::cut_front(position(origin.site), page.room(45)) + ": " + safe(deed(origin)),
               page.room(20)))));
+  page.prose(2, cause.title + ".", 2);
+  page.prose(2, advice(cause, repair), 2);
   first_bad_operation(finding, page);
   root_cause(cause, page);
   input_statistics(finding, page);

@@ -102,6 +102,7 @@ def trial(tmp_path_factory):
         return judge(finding, candidate, baseline, run)
 
     yield tried
+    runner.close()
     os.chdir(before)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from proposing import HEAD, SIZES, body, case_of, patched, proposals, tensor
 
-from nanscope.findings import OtherCause, Site, TensorFacts
+from nanscope.findings import Maker, OtherCause, Site, TensorFacts
 from nanscope.fix.patch import propose
 
 
@@ -112,6 +112,25 @@ def test_what_the_cause_showed_as_is_tried_behind_it(tmp_path):
     case.finding = replace(case.finding, cause=replace(case.finding.cause, others=others))
     found = [c.id for c in propose.candidates(case)]
     assert found.index("clamp_before_exp") > found.index("lower_learning_rate")
+
+
+def test_the_rate_of_an_inner_update(tmp_path):
+    lines = (
+        "def adapt(params, grads, inner_lr=0.02):\n"
+        "    return [p - inner_lr * g for p, g in zip(params, grads)]\n" + TRAIN
+    )
+    case = case_of(tmp_path, HEAD + lines, "learning_rate_divergence")
+    at = Site("train.py", 4, 4, 12, 28, "p - inner_lr * g", "adapt")
+    case.finding = replace(case.finding, makers=[Maker("SubBackward0", at, 0, [], [])])
+    found = propose.candidates(case)[0]
+    assert "inner_lr=0.002):" in patched(case, found)
+
+
+def test_another_rate_only_where_growth_was_measured(tmp_path):
+    case = case_of(tmp_path, HEAD + TRAIN, "empty_reduction")
+    others = [OtherCause("float_overflow", "true, and only how", shows=True)]
+    case.finding = replace(case.finding, cause=replace(case.finding.cause, others=others))
+    assert not [c for c in propose.candidates(case) if c.changes_training]
 
 
 def test_a_warm_up_instead(tmp_path):

@@ -31,6 +31,18 @@ def test_half_precision(tmp_path):
     )
 
 
+def test_a_guard_that_vanishes_is_raised_where_it_is_set(tmp_path):
+    half = tensor("other", dtype="float16")
+    norm = "def f(x, v, eps=1e-8):\n    return «x / torch.sqrt(v + eps)»"
+    assert body(tmp_path, norm, "eps_underflow", half).startswith("def f(x, v, eps=1e-5):")
+    own = "class N:\n    def f(self, x, v):\n        return «x / torch.sqrt(v + self.eps)»"
+    found = proposals(tmp_path, HEAD + own, "eps_underflow", half)
+    assert "v + max(self.eps, torch.finfo(torch.float16).tiny)" in found["raise_eps"]
+    assert "torch.sqrt((v + self.eps).clamp(min=1e-7))" in found["clamp_before_sqrt"]
+    # Behind the root its slope would still be infinite.
+    assert list(found).index("clamp_before_sqrt") < list(found).index("clamp_divisor")
+
+
 END = "torch.finfo(torch.float8_e5m2).max"
 
 

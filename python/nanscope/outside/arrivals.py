@@ -85,10 +85,6 @@ class Arrivals:
         """What runs in this process without our eyes, and may have made it."""
         if self.regions_unseen():
             return "a compiled region may have made it: torch.compile fuses operations into its own"
-        distributed = sys.modules.get("torch.distributed")
-        if distributed is not None and distributed.is_available() and distributed.is_initialized():
-            if distributed.get_world_size() > 1:
-                return "another rank may have sent it: what a collective brings is not watched"
         return None
 
     def _place_in_data(self, value: Arrival) -> list[str]:

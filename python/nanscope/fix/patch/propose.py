@@ -56,7 +56,7 @@ SAME_VALUES = (
 # that does not fit proposes nothing.
 RULES = {
     "division_by_zero": (
-        division.angle, precise, division, zero_setting, reductions, initialisation,
+        division.angle, precise, zero_setting, division, reductions, initialisation,
     ),
     "log_of_zero": (logarithm,),
     "log_of_negative": (logarithm,),

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import LARGEST, NARROW, Case, written
-from nanscope.fix.patch.operation import argument, primary
+from nanscope.fix.patch.operation import argument, dotted, primary, pure
 from nanscope.fix.patch.source_file import Edit
-from nanscope.fix.rewrites import division, upcast
+from nanscope.fix.rewrites import division, settings, upcast
 from nanscope.fix.rewrites.scope import names_in
 
 LEAST = {"float16": 1e-7, "bfloat16": 1e-30}  # what the type can just hold
@@ -80,24 +80,57 @@ def guard(case: Case) -> Iterator[Candidate]:
             )
     divisor = division.divisor_of(operation)
     for name in _guard_names(case):
-        raised = f"max({name.value}, torch.finfo({_dtype_of(case)}).tiny)"
+        yield from _where_it_is_set(case, name, narrow)
+        code = source.code(name)
+        raised = f"max({code}, torch.finfo({_dtype_of(case)}).tiny)"
         yield Candidate(
             "raise_eps",
-            f"`{name.value}` is 0 in {narrow}: it is at least what the type can hold.",
+            f"`{code}` is 0 in {narrow}: it is at least what the type can hold.",
             [source.edit(name, raised)],
         )
     if divisor is not None:
-        least = written(1e-4 if narrow == "float16" else 1e-6)
-        yield Candidate(
-            "clamp_divisor",
-            f"the guard is 0 in {narrow}: the divisor is kept at {least} or more.",
-            operation.wrap(divisor, f"clamp(min={least})"),
-        )
+        yield _kept_above_zero(case, operation, divisor, narrow)
         a, b = (f"{primary(source, n)}.float()" for n in (operation.operands[0], divisor))
         if operation.form == "binary":
             code = f"({a} / {b}).to(torch.{narrow})"
             why = f"the guard is 0 in {narrow}: the division is done in float32."
             yield Candidate("upcast", why, [source.edit(operation.node, code)])
+
+
+def _where_it_is_set(case: Case, name: cst.BaseExpression, narrow: str) -> Iterator[Candidate]:
+    """`eps=1e-8` of a constructor, an option, a dictionary: that number itself is raised."""
+    found = settings.number(case, case.source, name)
+    if found is None:
+        return
+    source, literal, value = found
+    begin, end = case.source.span(case.node)
+    inside = case.source.span(name)[0] - begin
+    code = case.source.text[begin:end]
+    before = code[:inside] + source.code(literal) + code[inside + len(case.source.code(name)) :]
+    for least in (1e-5, LEAST[narrow]):
+        if value < least:
+            yield Candidate(
+                "raise_eps",
+                f"`{case.source.code(name)}` is {source.code(literal)}, which is 0 in {narrow}: "
+                f"{written(least)} is not.",
+                [source.edit(literal, written(least))],
+                compare=Comparison(case.source.path, begin, end, before, code),
+            )
+
+
+def _kept_above_zero(case: Case, operation, divisor, narrow: str) -> Candidate:
+    """A root is kept away from 0 inside: behind it, its slope would still be infinite."""
+    why = f"the guard is 0 in {narrow}: "
+    root = pure(case.source, divisor, "sqrt")
+    if root is not None:
+        least = written(LEAST[narrow])
+        why += f"what the root is taken of is kept at {least} or more."
+        return Candidate(
+            "clamp_before_sqrt", why, root.wrap(root.operands[0], f"clamp(min={least})")
+        )
+    least = written(1e-4 if narrow == "float16" else 1e-6)
+    why += f"the divisor is kept at {least} or more."
+    return Candidate("clamp_divisor", why, operation.wrap(divisor, f"clamp(min={least})"))
 
 
 def of_leak(case: Case) -> Iterator[Candidate]:
@@ -118,14 +151,18 @@ def _guards(case: Case) -> list[tuple[cst.BaseExpression, float]]:
     return found
 
 
-def _guard_names(case: Case) -> list[cst.Name]:
+def _guard_names(case: Case) -> list[cst.Name | cst.Attribute]:
+    """`eps`, `self.eps`: a name as a whole, not its last word."""
     begin, end = case.source.span(case.node)
-    inside = [
+    return [
         node
         for node in case.source.nodes()
-        if isinstance(node, cst.Name) and begin <= case.source.span(node)[0] < end
+        if isinstance(node, cst.Name | cst.Attribute)
+        and begin <= case.source.span(node)[0] < end
+        and not isinstance(case.source.parent(node), cst.Attribute | cst.Call)
+        and getattr(case.source.parent(node), "keyword", None) is not node
+        and "eps" in dotted(node).rpartition(".")[2].lower()
     ]
-    return [node for node in inside if "eps" in node.value.lower()]
 
 
 def _dtype_of(case: Case) -> str:

@@ -39,6 +39,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     """All there is, where neither data nor training is to blame: a bound, far inside the type."""
     if not isinstance(case.node, cst.BaseExpression) or case.backward:
         return
+    if case.origin.phase == "optimizer":
+        return  # `optimizer.step()` gives nothing that could be kept in range
     bound = ROOM[case.dtype]
     yield Candidate(
         "saturate",

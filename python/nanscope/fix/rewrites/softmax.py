@@ -6,11 +6,20 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
-from nanscope.fix.patch.operation import primary
-from nanscope.fix.rewrites.scope import may_run_twice, words
+from nanscope.fix.patch.operation import Operation, append, primary
+from nanscope.fix.patch.source_file import Edit, SourceFile
+from nanscope.fix.rewrites.scope import (
+    REPEATING,
+    indentation,
+    may_run_twice,
+    starts_line,
+    statement_of,
+    words,
+)
 
+ROWS = ("empty", "all_masked", "masked_rows")
 NAMES = ("scores", "logits", "before_softmax", "masked_scores")
 
 
@@ -24,6 +33,8 @@ def propose(case: Case) -> Iterator[Candidate]:
         inner, again = _twice(case, operand)
         rows = f"{again}.isneginf().all(dim={case.source.code(dim)}, keepdim=True)"
         guarded = f"{inner}.masked_fill({rows}, 0.0)"
+        if operation.name == "softmax" and inner == again:
+            yield from _without_weight(case, operation, inner, rows)
         yield Candidate(
             "guard_masked_rows",
             "a row that is masked as a whole is given equal weights; all others are untouched.",
@@ -36,6 +47,41 @@ def propose(case: Case) -> Iterator[Candidate]:
             "-inf is kept at the least finite number: the result is the same, and has a slope.",
             operation.wrap(operand, f"clamp(min={least})"),
         )
+
+
+def _without_weight(case: Case, operation: Operation, inner: str, rows: str):
+    """As scaled_dot_product_attention has it: such a row is 0, and so is its slope."""
+    source = case.source
+    statement = statement_of(source, operation.node)
+    around = _up_to(source, operation.node, statement)
+    held = any(isinstance(parent, (*REPEATING, cst.Lambda)) for parent in around)
+    if statement is None or not starts_line(source, statement) or held or operation.in_place:
+        return
+    known = words(source.text)
+    name = next((n for n in ROWS if n not in known), f"{ROWS[-1]}_")
+    begin, gap = source.span(statement)[0], source.newline + indentation(source, statement)
+    operand = operation.operands[0]
+    edits = [
+        source.edit(operand, f"{inner}.masked_fill({name}, 0.0)"),
+        *append(source, operation.node, f".masked_fill({name}, 0.0)"),
+    ]
+    first, last = source.span(operation.node)
+    at = source.span(operand)[0] - first, source.span(operand)[1] - first
+    code = source.text[first:last]
+    inside = f"{code[: at[0]]}{inner}.masked_fill({rows}, 0.0){code[at[1] :]}"
+    yield Candidate(
+        "zero_masked_rows",
+        "a row that is masked as a whole gets no weight at all; all others are untouched.",
+        [Edit(source.path, begin, begin, f"{name} = {rows}{gap}"), *edits],
+        compare=Comparison(source.path, first, last, code, f"{inside}.masked_fill({rows}, 0.0)"),
+    )
+
+
+def _up_to(source: SourceFile, node: cst.CSTNode, last: cst.CSTNode | None):
+    for parent in source.parents(node):
+        if parent is last:
+            return
+        yield parent
 
 
 def _twice(case: Case, operand: cst.BaseExpression) -> tuple[str, str]:

@@ -10,7 +10,15 @@ import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case, written
-from nanscope.fix.patch.operation import Operation, dotted, is_module, primary
+from nanscope.fix.patch.operation import (
+    Operation,
+    dotted,
+    find,
+    is_module,
+    primary,
+    pure,
+    read,
+)
 from nanscope.fix.patch.source_file import Edit, SourceFile
 from nanscope.fix.rewrites import settings
 from nanscope.fix.rewrites.scope import indentation, optimizers, starts_line, statement_of
@@ -20,7 +28,11 @@ GROWN = 4  # times what is usual before
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    of_values = case.cause in ("float_overflow", "exp_overflow", "bad_initialisation")
+    inner = list(_inner_rates(case))
+    if inner:
+        yield from inner
+        return
+    of_values = case.cause not in ("learning_rate_divergence", "exploding_gradients")
     if of_values and case.origin.step == 0:
         return  # no update has been made yet
     if of_values and not _grew(case):
@@ -58,6 +70,29 @@ def _lower_rates(case: Case) -> Iterator[Candidate]:
                 edits,
                 changes_training=True,
             )
+
+
+def _inner_rates(case: Case) -> Iterator[Candidate]:
+    """`p - inner_lr * g` made what overflows: the rate of that update, not of the optimizer."""
+    if case.cause != "learning_rate_divergence" or _grew(case):
+        return
+    for maker in case.finding.makers:
+        source = case.file(maker.site.file) if maker.site.file else None
+        update = read(source, find(source, maker.site)) if source is not None else None
+        if maker.links_back or update is None or update.name not in ("sub", "add"):
+            continue
+        product = pure(source, update.operands[-1], "mul")
+        factors = product.operands if product is not None else []
+        rates = [settings.number(case, source, node) for node in factors]
+        for where, literal, value in (rate for rate in rates if rate is not None):
+            for divisor in (10, 100):
+                yield Candidate(
+                    "lower_learning_rate",
+                    f"the updates inside a step diverge at this rate: it is divided by {divisor}.",
+                    [where.edit(literal, written(value / divisor))],
+                    changes_training=True,
+                )
+        return
 
 
 def _rates_by_hand(case: Case) -> Iterator[tuple[SourceFile, cst.BaseExpression, float]]:

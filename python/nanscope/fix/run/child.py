@@ -11,6 +11,7 @@ import sys
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.fix.run import messages, sandbox
+from nanscope.fix.run.environment import is_as_given
 from nanscope.fix.run.messages import Answer, Plan
 from nanscope.fix.run.overlay import Overlay, write_over
 from nanscope.fix.run.probe import Probe
@@ -35,6 +36,7 @@ class RepeatObserver(Observer):
     def connect(self, torch) -> None:
         watch: RepeatWatch = self.stretch
         adapter = watch.probe.adapter = self.adapter
+        watch.as_given = is_as_given(watch.environment)
         attach.connect(torch, adapter, watch.settings.main_file, watch.exception_for)
         adapter.install()
         watch.logger.attach(torch, adapter)
@@ -50,6 +52,8 @@ class RepeatWatch(Watch):
         self.probe = probe
         self.answer_path = answer
         self.owner = os.getpid()
+        self.environment = dict(os.environ)  # as the program finds it
+        self.as_given = False  # the environment was so when torch was imported
 
     def observer_of(self, adapter) -> Observer:
         return RepeatObserver(self, adapter)
@@ -63,6 +67,7 @@ class RepeatWatch(Watch):
             return super()._judge(ending, raised)
         answer = Answer(ending.kind, ending.status, self.logger.log, self.probe.with_children())
         answer.problem = self.problem or ""
+        answer.may_be_prepared = self.as_given and is_as_given(self.environment)
         if self.adapter is not None:
             # After the first error the watch was off: what is known is all there is to judge.
             stopped = self.adapter.error_found() or self.logger.log.reached_limit

@@ -127,6 +127,7 @@ class Answer(JsonObject):
     exception: str = ""  # that ended the program
     report_json: str | None = None  # None: nothing was watched
     capture: str = ""
+    may_be_prepared: bool = False  # a repeat may find torch imported already
 
     @cached_property
     def report(self) -> Report | None:

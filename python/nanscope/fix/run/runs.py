@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 
 from nanscope.findings import Finding, Report
 from nanscope.fix.run import child, copies, messages, overlay, sandbox
+from nanscope.fix.run.environment import SET_BY_TORCH
 from nanscope.fix.run.messages import Answer, Plan
+from nanscope.fix.run.prepared import Prepared
 from nanscope.run.progress import wait_for
 
 # Trackers of experiments are switched off in repeats: they would report runs that are none.
@@ -76,6 +78,7 @@ class Runner:
     count: int = 0
     first: Run | None = None
     _input: _Input | None = None
+    _prepared: Prepared | None = None
 
     def run(
         self,
@@ -137,6 +140,13 @@ class Runner:
             self._input = _Input(self.exchange)
         environment = {**os.environ, **({} if first else REPEAT)}
         environment.setdefault("PYTHONHASHSEED", "0")  # sets have one order in all runs
+        if first and self._input.is_empty:
+            ours = {SET_BY_TORCH: self._own("inductor")}  # the import makes that folder
+            self._prepared = Prepared({**ours, **environment, **REPEAT})
+        if self._prepared is not None and self._is_for_prepared(plan):
+            status = self._prepared.run(plan_path, folder, words, self._longest())
+            if status is not None:
+                return status
         with open(words, "wb") as quiet:
             process = subprocess.Popen(
                 [sys.executable, child.__file__, plan_path],
@@ -158,6 +168,17 @@ class Runner:
             except BaseException:
                 _end(process)
                 raise
+
+    def _is_for_prepared(self, plan: Plan) -> bool:
+        """A repeat that does not see another text of a package, which may be imported by now."""
+        if self.first is None or self.first.answer is None:
+            return False
+        in_package = any("site-packages" in path for path in plan.measured)
+        return self.first.answer.may_be_prepared and not in_package
+
+    def close(self) -> None:
+        if self._prepared is not None:
+            self._prepared.close()
 
     @staticmethod
     def _put_into(folder: str, texts: dict[str, bytes], plain: dict[str, bytes]):
@@ -202,6 +223,11 @@ class _Input:
         self.is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
         self.place = os.lseek(0, 0, os.SEEK_CUR) if stat.S_ISREG(mode) else None
         self.seen_end = False
+
+    @property
+    def is_empty(self) -> bool:
+        """A repeat is given nothing to read."""
+        return self.place is None and not self.is_pipe
 
     def begin(self, first: bool):
         if self.place is not None:  # a file is read again from where it stood

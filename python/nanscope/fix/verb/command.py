@@ -34,7 +34,11 @@ def carry_out(request) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         command = Command.of(request)
-        return Fix(request, command, exchange).carry_out()
+        fix = Fix(request, command, exchange)
+        try:
+            return fix.carry_out()
+        finally:
+            fix.runner.close()
     except (NotAllowed, notebook.BadNotebook) as error:
         say(f"nanscope fix: {error}")
         return BAD_USAGE
