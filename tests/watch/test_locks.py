@@ -41,6 +41,29 @@ def test_no_lock_is_left_held_in_the_child() -> None:
     assert set(answers.values()) == {"True"}, answers
 
 
+HITS = """
+import sys
+import torch
+imported = set(sys.modules)
+x = torch.tensor([-1.0, 0.0, 4.0], requires_grad=True)
+y = torch.nan_to_num(torch.sqrt(x)).sum() + torch.where(x > 0, torch.log(x), x).sum()
+y.backward()
+print(torch.log(x).sum().item(), float("inf") * x.sum())
+import numpy
+numpy.log(numpy.zeros(2))
+late = {name for name in set(sys.modules) - imported if name.startswith(("nanscope", "sysconfig"))}
+print("late:", sorted(late))
+"""
+
+
+def test_nothing_is_imported_at_a_hit(tmp_path: Path) -> None:
+    """A fork while another thread imports leaves the child a lock that nobody gives back."""
+    (tmp_path / "program.py").write_text(HITS)
+    command = [Path(sys.executable).parent / "nanscope", "run", "--keep-going", "program.py"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert "late: []" in run.stdout, run.stdout + run.stderr
+
+
 def test_every_lock_is_in_the_list() -> None:
     """A mutex that is no `Lock` would be unknown to the fork."""
     mutex = re.compile(r"std::(\w+_)?mutex\s+\w+|std::shared_mutex|pthread_mutex_t")

@@ -108,6 +108,14 @@ async function pasted(page) {
   return text;
 }
 
+// What a button has put there; the clipboard is written after the click.
+async function copied(page, button) {
+  const pressed = await page.waitForSelector(button);
+  await pressed.click();
+  await page.waitForFunction((one) => one.textContent === "Copied", pressed);
+  return pasted(page);
+}
+
 // Everything one can do on a page, done: theme, copy, zoom, search, keyboard.
 async function use(browser, file) {
   const { page, seen, context } = await open(browser, file, { colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"] });
@@ -121,11 +129,8 @@ async function use(browser, file) {
   await page.keyboard.press("Enter");
   did.themes.push(await background());
 
-  await page.click("text=Copy diff");
-  did.copied = await pasted(page);
-
-  await page.click("#fix >> text=Copy command");
-  did.command = await pasted(page);
+  did.copied = await copied(page, "text=Copy diff");
+  did.command = await copied(page, "#fix >> text=Copy command");
 
   const plot = page.locator("#history .u-over").first();
   await plot.scrollIntoViewIfNeeded();

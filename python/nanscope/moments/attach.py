@@ -143,9 +143,10 @@ def connect(
 ) -> Hooks:
     """The hooks; what Python holds of them can be taken out again."""
     from nanscope.moments import left_loops
+    from nanscope.outside import numpy_reports  # noqa: F401  see ahead.py
     from nanscope.outside.arrivals import arrivals
     from nanscope.ranks.board import board
-    from nanscope.telling import module_tree, remade, story
+    from nanscope.telling import ahead, module_tree, remade, story
     from nanscope.telling.allowances import allowances
     from nanscope.telling.intent import tests_for_nonfinite
     from nanscope.telling.numbers import spells
@@ -154,6 +155,7 @@ def connect(
     def is_users(filename: str) -> bool:
         return is_user_code(filename, main_file)
 
+    ahead.import_all()
     arrivals.connect(adapter)
     storyteller = story.Storyteller(main_file, adapter.storage_numbers)
     adapter.configure(
