@@ -108,11 +108,10 @@ async function pasted(page) {
   return text;
 }
 
-// What a button has put there; the clipboard is written after the click.
-async function copied(page, button) {
-  const pressed = await page.waitForSelector(button);
-  await pressed.click();
-  await page.waitForFunction((one) => one.textContent === "Copied", pressed);
+// What a button has put there. The clipboard is written after the click; the page says when, to readers of the screen.
+async function copied(page, label, button = `text=${label}`) {
+  await page.click(button);
+  await page.getByText(`${label}: done`).waitFor({ state: "attached" });
   return pasted(page);
 }
 
@@ -129,8 +128,8 @@ async function use(browser, file) {
   await page.keyboard.press("Enter");
   did.themes.push(await background());
 
-  did.copied = await copied(page, "text=Copy diff");
-  did.command = await copied(page, "#fix >> text=Copy command");
+  did.copied = await copied(page, "Copy diff");
+  did.command = await copied(page, "Copy command", "#fix >> text=Copy command");
 
   const plot = page.locator("#history .u-over").first();
   await plot.scrollIntoViewIfNeeded();
