@@ -1,8 +1,10 @@
 // What running a program needs of C: to be out of its sight.
 
+#include <cxxabi.h>
 #include <nanobind/stl/string.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <utility>
@@ -40,10 +42,16 @@ struct Around {
   nb::object before;
   nb::object after;
 
+  // Python ends a thread that still waits when the program is over by pthread_exit. That unwinds
+  // the stack by an exception that the binding would take for one of C++: the thread stays here.
   nb::object call(const nb::args& args, const nb::kwargs& kwargs) const {
-    if (!before.is_none()) called(before, args, {});
-    nb::object result = called(function, args, kwargs);
-    return after.is_none() ? result : after(result);
+    try {
+      if (!before.is_none()) called(before, args, {});
+      nb::object result = called(function, args, kwargs);
+      return after.is_none() ? result : after(result);
+    } catch (abi::__forced_unwind&) {
+      for (;;) ::pause();
+    }
   }
 };
 

@@ -371,6 +371,8 @@ class Watch:
             return True
         from nanscope.run import many
 
+        if settings.json != "-":  # before the others know of it: who tells of all may replace it
+            self._write(capture, conclusion.path)
         own = together.End.of(capture, conclusion.path, many.sentence_on_end(capture, ending))
         own.write()
         if not together.is_teller():
