@@ -66,7 +66,7 @@ void nothing(int) {}
 
 // Raises in the main thread as Ctrl-C does, also when it waits for a lock: any signal ends the
 // wait, and the exception is found before the next.
-void raise_in_main(nb::object exception, std::uintptr_t main_thread) {
+void raise_in_main(const nb::object& exception, std::uintptr_t main_thread) {
   if (Py_AddPendingCall(raise_pending, exception.inc_ref().ptr()) != 0) {
     exception.dec_ref();
     return;
@@ -123,8 +123,9 @@ void add_running(nb::module_& module) {
                    [](const Around& self) {
                      return nb::module_::import_("inspect").attr("signature")(self.function);
                    })
-      .def("__getattr__",
-           [](const Around& self, nb::str name) { return nb::object(self.function.attr(name)); });
+      .def("__getattr__", [](const Around& self, const nb::str& name) {
+        return nb::object(self.function.attr(name));
+      });
   module.def("raise_in_main", &raise_in_main, nb::arg("exception"), nb::arg("main_thread"));
   module.def("hear_of_programs", &hear_of_programs, nb::arg("listener"));
   module.def("have_last_words", &have_last_words, nb::arg("say"));
