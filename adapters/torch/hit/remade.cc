@@ -73,12 +73,7 @@ std::optional<Experiment> read(const nb::object& answer) {
 
 }  // namespace
 
-void configure_remaking(_object* make_again) {
-  PyObject* const former = Watcher::get().make_again();
-  Py_XINCREF(make_again);
-  Watcher::get().make_again_by(make_again);
-  Py_XDECREF(former);
-}
+void configure_remaking(_object* make_again) { Watcher::get().make_again_by(make_again); }
 
 std::optional<Experiment> make_operand_again(const Wrapper& wrapper, const Call& call,
                                              const Before* before, const at::Tensor& output) {

@@ -3,6 +3,7 @@
 
 #include <Python.h>
 
+#include "adapters/torch/watch/kept_function.h"
 #include "origin/verdict.h"
 #include "origin/world.h"
 #include "records/finding.h"
@@ -14,22 +15,18 @@ namespace nanscope::torch_adapter {
 class BoardOfRanks {
  public:
   void configure(PyObject* join, PyObject* give, PyObject* ask) {
-    keep(join_, join);
-    keep(give_, give);
-    keep(ask_, ask);
+    join_.keep(join);
+    give_.keep(give);
+    ask_.keep(ask);
   }
-  [[nodiscard]] PyObject* join() const noexcept { return join_; }
-  [[nodiscard]] PyObject* give() const noexcept { return give_; }
-  [[nodiscard]] PyObject* ask() const noexcept { return ask_; }
+  [[nodiscard]] PyObject* join() const noexcept { return join_.get(); }
+  [[nodiscard]] PyObject* give() const noexcept { return give_.get(); }
+  [[nodiscard]] PyObject* ask() const noexcept { return ask_.get(); }
 
  private:
-  static void keep(PyObject*& held, PyObject* given) {
-    Py_XINCREF(given);
-    Py_XSETREF(held, given);
-  }
-  PyObject* join_ = nullptr;
-  PyObject* give_ = nullptr;
-  PyObject* ask_ = nullptr;
+  KeptFunction join_;
+  KeptFunction give_;
+  KeptFunction ask_;
 };
 [[nodiscard]] BoardOfRanks& board_of_ranks();
 

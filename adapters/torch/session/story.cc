@@ -14,6 +14,7 @@
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/ranks/received.h"
 #include "adapters/torch/session/module_story.h"
+#include "adapters/torch/watch/kept_function.h"
 #include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/watcher.h"
 
@@ -26,36 +27,31 @@ namespace {
 class Teller {
  public:
   void configure(const StoryTellers& given) {
-    keep(describe_, given.describe);
-    keep(name_, given.name);
-    keep(modules_, given.modules);
-    keep(whence_, given.whence);
-    keep(tests_, given.tests);
-    keep(allows_, given.allows);
+    describe_.keep(given.describe);
+    name_.keep(given.name);
+    modules_.keep(given.modules);
+    whence_.keep(given.whence);
+    tests_.keep(given.tests);
+    allows_.keep(given.allows);
   }
-  [[nodiscard]] PyObject* describe() const noexcept { return describe_; }
-  [[nodiscard]] PyObject* name() const noexcept { return name_; }
-  [[nodiscard]] PyObject* modules() const noexcept { return modules_; }
-  [[nodiscard]] PyObject* whence() const noexcept { return whence_; }
-  [[nodiscard]] PyObject* tests() const noexcept { return tests_; }
-  [[nodiscard]] PyObject* allows() const noexcept { return allows_; }
+  [[nodiscard]] PyObject* describe() const noexcept { return describe_.get(); }
+  [[nodiscard]] PyObject* name() const noexcept { return name_.get(); }
+  [[nodiscard]] PyObject* modules() const noexcept { return modules_.get(); }
+  [[nodiscard]] PyObject* whence() const noexcept { return whence_.get(); }
+  [[nodiscard]] PyObject* tests() const noexcept { return tests_.get(); }
+  [[nodiscard]] PyObject* allows() const noexcept { return allows_.get(); }
   // Values that no watched op made may have been computed before the watch began.
   [[nodiscard]] Handed& handed() noexcept { return handed_; }
   void began_late(bool late) noexcept { began_late_ = late; }
   [[nodiscard]] bool began_late() const noexcept { return began_late_; }
 
  private:
-  static void keep(PyObject*& held, PyObject* given) {
-    Py_XINCREF(given);
-    Py_XSETREF(held, given);
-  }
-
-  PyObject* describe_ = nullptr;
-  PyObject* name_ = nullptr;
-  PyObject* modules_ = nullptr;
-  PyObject* tests_ = nullptr;
-  PyObject* allows_ = nullptr;
-  PyObject* whence_ = nullptr;
+  KeptFunction describe_;
+  KeptFunction name_;
+  KeptFunction modules_;
+  KeptFunction tests_;
+  KeptFunction allows_;
+  KeptFunction whence_;
   bool began_late_ = false;
   Handed handed_;
 };

@@ -28,27 +28,23 @@ constexpr std::size_t kNoFinding = ThreadWatch::kNoFinding;
 }  // namespace
 
 void Stopping::configure(PyObject* exception_for, std::int64_t steps) {
-  Py_XINCREF(exception_for);
-  Py_XSETREF(exception_for_, exception_for);
+  exception_for_.keep(exception_for);
   most_steps_ = steps;
 }
 
-void Stopping::tell_of_reads(PyObject* callback) {
-  Py_XINCREF(callback);
-  Py_XSETREF(on_read_, callback);
-}
+void Stopping::tell_of_reads(PyObject* callback) { on_read_.keep(callback); }
 
 // With the GIL held; takes the reference. Python returns the exception: one it raised would show
 // a frame of ours.
 void Stopping::throw_exception_for(PyObject* finding) {
   PyObject* exception = nullptr;
   {
-    const Busy busy;                  // a debugger may be open in there
-    if (exception_for_ == nullptr) {  // a watch() block that is over by now
+    const Busy busy;                        // a debugger may be open in there
+    if (exception_for_.get() == nullptr) {  // a watch() block that is over by now
       Py_XDECREF(finding);
       return;
     }
-    exception = finding == nullptr ? nullptr : PyObject_CallOneArg(exception_for_, finding);
+    exception = finding == nullptr ? nullptr : PyObject_CallOneArg(exception_for_.get(), finding);
   }
   Py_XDECREF(finding);
   if (exception == Py_None) {
@@ -64,7 +60,7 @@ void Stopping::stop_if_wanted() {
   const WithGil gil;
   if (std::exchange(thread.look_wanted_, false)) {
     const Busy busy;
-    PyObject* answer = on_read_ != nullptr ? PyObject_CallNoArgs(on_read_) : nullptr;
+    PyObject* answer = on_read_.get() != nullptr ? PyObject_CallNoArgs(on_read_.get()) : nullptr;
     if (answer == nullptr) PyErr_Clear();
     Py_XDECREF(answer);
     if (thread.stop_for_ == kNoFinding && thread.interrupt_ == nullptr) {

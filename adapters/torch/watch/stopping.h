@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "adapters/torch/watch/kept_function.h"
+
 struct _object;
 
 namespace nanscope::torch_adapter {
@@ -45,8 +47,8 @@ class Stopping {
  private:
   void throw_exception_for(_object* finding);
 
-  _object* exception_for_ = nullptr;
-  _object* on_read_ = nullptr;
+  KeptFunction exception_for_;
+  KeptFunction on_read_;
   std::int64_t most_steps_ = 0;
   std::atomic<int> thrown_{0};
 };

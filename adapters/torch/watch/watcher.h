@@ -11,6 +11,7 @@
 #include "adapters/torch/ranks/receipts.h"
 #include "adapters/torch/watch/disarm.h"
 #include "adapters/torch/watch/hit_looks.h"
+#include "adapters/torch/watch/kept_function.h"
 #include "adapters/torch/watch/outside.h"
 #include "adapters/torch/watch/proofs.h"
 #include "adapters/torch/watch/stopping.h"
@@ -51,8 +52,8 @@ class Watcher {
   [[nodiscard]] const History& history() const noexcept { return history_; }
   [[nodiscard]] Stopping& stopping() noexcept { return stopping_; }
   // The Python function that makes an operand again (hit/remade.h); null if there is none.
-  [[nodiscard]] _object* make_again() const noexcept { return make_again_; }
-  void make_again_by(_object* function) noexcept { make_again_ = function; }
+  [[nodiscard]] _object* make_again() const noexcept { return make_again_.get(); }
+  void make_again_by(_object* function) { make_again_.keep(function); }
 
  private:
   Watcher() = default;
@@ -70,7 +71,7 @@ class Watcher {
   Proofs proofs_;
   HitLooks module_looks_{32};  // all that the modules behind a hit kept
   HitLooks result_looks_[2]{HitLooks{256}, HitLooks{256}};  // a large result on the way
-  _object* make_again_ = nullptr;                           // held
+  KeptFunction make_again_;
   Outside outside_;
   Receipts receipts_;
 };
