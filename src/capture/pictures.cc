@@ -40,14 +40,6 @@ void keep_if_it_fits(std::optional<Picture>& picture, std::size_t& left) {
     left -= size;
 }
 
-template <class F>
-void for_each_tensor(Finding& finding, F change) {
-  for (TensorFacts& tensor : finding.inputs) change(tensor);
-  for (TensorFacts& tensor : finding.outputs) change(tensor);
-  for (Maker& maker : finding.makers)
-    for (TensorFacts& tensor : maker.tensors) change(tensor);
-}
-
 bool has_negative(const std::vector<std::int64_t>& counts) noexcept {
   return std::any_of(counts.begin(), counts.end(), [](std::int64_t count) { return count < 0; });
 }

@@ -72,4 +72,13 @@ struct Finding {
   static constexpr std::size_t kMostGiven = 8;
 };
 
+// Calls `change` with each tensor that a finding has facts of: inputs, outputs, those of makers.
+template <class F>
+void for_each_tensor(Finding& finding, F change) {
+  for (TensorFacts& tensor : finding.inputs) change(tensor);
+  for (TensorFacts& tensor : finding.outputs) change(tensor);
+  for (Maker& maker : finding.makers)
+    for (TensorFacts& tensor : maker.tensors) change(tensor);
+}
+
 }  // namespace nanscope

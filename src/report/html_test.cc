@@ -115,7 +115,12 @@ Diagnosed telling() {
   finding.modules = {{"net.head", "Secret", 0.7071, "float32", 0.7071, 0.7071, "float32"}};
   finding.inputs[0].exponents = ExponentHistogram{-70, 1, {70717071}, 64};
   finding.harm->text = "ValueError: /home/alice p is 0.7071";
+  Finding given = finding;  // by the rank that gave it
+  given.origin.site.code = "torch.log(secret(q)).mean()";
+  finding.elsewhere = {given};
   Capture capture = sample::capture({finding});
+  capture.ranks = {{1, "alice-desktop", 4, "/home/alice/run/x.rank1.nsc",
+                    "gave it: torch.log(p)).mean in loss_fn, /home/alice, 0.7071"}};
   capture.program.argv = {"/home/alice/train.py", "--token", "0.7071"};
   capture.program.host = "alice-laptop";
   capture.coverage.not_watched = {{"errors outside net.head", "--layer net.head", 1},

@@ -25,14 +25,6 @@ void for_each_site(Finding& finding, F change) {
 }
 
 template <class F>
-void for_each_tensor(Finding& finding, F change) {
-  for (TensorFacts& tensor : finding.inputs) change(tensor);
-  for (TensorFacts& tensor : finding.outputs) change(tensor);
-  for (Maker& maker : finding.makers)
-    for (TensorFacts& tensor : maker.tensors) change(tensor);
-}
-
-template <class F>
 void for_each_link(Finding& finding, F change) {
   for (Link& link : finding.chain) change(link);
   for (Link& link : finding.cleaned) change(link);
@@ -126,6 +118,22 @@ void without_particulars(Cause& cause) {
   for (Cause::Other& other : cause.others) other.why_not = kLeftOut;
 }
 
+void redact_finding(const Redaction& redaction, Finding& finding) {
+  if (redaction.source) without_source(finding);
+  if (redaction.paths) without_paths(finding);
+  if (redaction.values) without_values(finding);
+  without_sentences(finding);
+  for (Finding& of_another_rank : finding.elsewhere) redact_finding(redaction, of_another_rank);
+}
+
+// Its sentence quotes lines and places.
+void redact_rank(const Redaction& redaction, RankLine& line) {
+  line.sentence = kLeftOut;
+  if (!redaction.paths) return;
+  line.host.clear();
+  line.capture = file_name(line.capture);
+}
+
 void redact_fix(const Redaction& redaction, Fix& fix) {
   fix.explanation = kLeftOut;
   fix.diff.clear();  // lines of source, with the paths of their files
@@ -198,13 +206,10 @@ void redact(const Redaction& redaction, Diagnosed& diagnosed) {
   if (redaction.words().empty()) return;
   Capture& capture = diagnosed.capture;
   for (std::size_t i = 0; i < capture.findings.size(); ++i) {
-    Finding& finding = capture.findings[i];
-    if (redaction.source) without_source(finding);
-    if (redaction.paths) without_paths(finding);
-    if (redaction.values) without_values(finding);
-    without_sentences(finding);
+    redact_finding(redaction, capture.findings[i]);
     without_particulars(diagnosed.causes[i]);
   }
+  for (RankLine& line : capture.ranks) redact_rank(redaction, line);
   if (capture.proposal) redact_fix(redaction, *capture.proposal);
   for (Repair& repair : capture.repairs) redact_repair(redaction, repair);
   redact_program(redaction, capture.program);
