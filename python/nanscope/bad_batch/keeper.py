@@ -166,7 +166,7 @@ class Keeper:
             **blamed(finding, self.used),
         }
         kept = {
-            **(self.before or {"models": [], "optimizers": [], "loose": []}),
+            **(self.before or {name: [] for name in state.PARTS}),
             "random": self.random,
             "batch": used.copy if used else None,
         }
