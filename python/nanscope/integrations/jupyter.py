@@ -67,7 +67,7 @@ class NanscopeMagics(Magics):
         else:
             # Below a line for that of the magic, so that lines are those of the cell.
             request, code = parsed(shlex.split(line)), f"# %%nanscope {line}".rstrip() + f"\n{cell}"
-        block = CellBlock(request)
+        block = CellBlock(request, notebook_of(self.shell))
         with block, numbered_as_the_cell(self.shell):
             # The kernel's frames, and that of the magic, are no part of how the cell was called.
             run_cell = partial(self.shell.run_cell, code, store_history=False)
@@ -77,6 +77,12 @@ class NanscopeMagics(Magics):
         if block.error is not None and not isinstance(block.error, Stop):
             words = [type(block.error).__name__, *str(block.error).splitlines()[:1]]
             raise AlreadyShown(": ".join(words))
+
+
+def notebook_of(shell: InteractiveShell) -> str:
+    """The file, where the front end tells: VS Code in a variable, Jupyter in the environment."""
+    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
+    return display_path(told) if isinstance(told, str) and told.endswith(".ipynb") else ""
 
 
 @contextmanager
@@ -102,8 +108,9 @@ class AlreadyShown(Exception):
 class CellBlock(WatchBlock):
     """A watched block with the options of `nanscope run`."""
 
-    def __init__(self, request: Any) -> None:
+    def __init__(self, request: Any, notebook: str) -> None:
         self.settings = settings = Settings.of(request)
+        self.notebook = notebook
         super().__init__(
             mode=settings.mode,
             on_find="report" if settings.on_error == "go_on" else "raise",
@@ -111,6 +118,10 @@ class CellBlock(WatchBlock):
         )
         self.error: BaseException | None = None  # what the cell raised
         self.conclusion: Conclusion | None = None
+
+    def command(self) -> list[str]:
+        """What `nanscope fix` would be given; not that of the kernel."""
+        return [self.notebook] if self.notebook else []
 
     def session_options(self) -> dict[str, object]:
         settings = self.settings
