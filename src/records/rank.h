@@ -22,10 +22,10 @@ struct RankLine {
 // What was made on another rank came to this one: by which call, and how it went on here.
 struct RankWay {
   int rank = -1;  // -1: not known
-  Collective collective;
-  std::vector<Link> chain;
+  Collective collective = {};
+  std::vector<Link> chain = {};
   bool chain_truncated = false;
-  std::optional<Harm> harm;
+  std::optional<Harm> harm = {};
 };
 
 }  // namespace nanscope

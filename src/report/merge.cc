@@ -102,7 +102,7 @@ class Walk {
       return is_same_origin(other.finding->origin, found.finding->origin);
     };
     auto known = std::find_if(found_.begin(), found_.end(), is_it);
-    if (known == found_.end()) known = found_.insert(found_.end(), {found, {}});
+    if (known == found_.end()) known = found_.insert(found_.end(), FoundOrigin{found, {}});
     known->from.push_back(found);
   }
 

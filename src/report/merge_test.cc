@@ -16,7 +16,12 @@ namespace nanscope {
 namespace {
 
 Collective all_reduce(int number) {
-  return {.op = "c10d::allreduce_", .group = "0", .way = {}, .sequence = number, .ranks = 3};
+  Collective call;
+  call.op = "c10d::allreduce_";
+  call.group = "0";
+  call.sequence = number;
+  call.ranks = 3;
+  return call;
 }
 
 CaptureOfRank on_rank(int rank, std::vector<Finding> findings) {

@@ -12,6 +12,7 @@ What earlier cells made (models, optimizers, data) is known to the watch.
 from __future__ import annotations
 
 import html
+import json
 import os
 import shlex
 from collections.abc import Iterator
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
 
 PRE = (
     "font-family: monospace; white-space: pre; overflow-x: auto; line-height: 1.35; "
-    "padding: 0.6em; border-left: 3px solid #b5453a"
+    "padding: 0.6em; border-left: 3px solid "
 )
+COLOURS = {"error": "#b5453a", "clean": "#3d8a55", "unknown": "#b08018"}  # on light and on dark
 FRAME = "width: 100%; height: 70vh; border: 1px solid #8884"
 NOT_HERE = "--pdb does not fit a cell: run the cell and use %debug, which opens at the error."
 NO_CODE = "%nanscope wants a statement: %nanscope train(model); for a whole cell write %%nanscope."
@@ -162,12 +164,13 @@ class CellBlock(WatchBlock):
         if settings.quiet and not capture.error:
             return
         text = "\n".join(lines)
-        display({"text/plain": text, "text/html": as_html(text, page)}, raw=True)
+        verdict = json.loads(capture.json())["verdict"]
+        display({"text/plain": text, "text/html": as_html(text, page, verdict)}, raw=True)
 
 
-def as_html(text: str, page: str | None) -> str:
+def as_html(text: str, page: str | None, verdict: str) -> str:
     """Without script, so that every front end shows it; the page keeps its own in a frame."""
-    shown = f'<pre style="{PRE}">{html.escape(text)}</pre>'
+    shown = f'<pre style="{PRE}{COLOURS[verdict]}">{html.escape(text)}</pre>'
     if page is not None:
         frame = f'<iframe style="{FRAME}" sandbox="allow-scripts" srcdoc="{html.escape(page)}">'
         shown += f"<details><summary>The page of this report</summary>{frame}</iframe></details>"
