@@ -14,7 +14,7 @@ constexpr std::uint64_t kMostInMemory = 256 << 20;
 // A view that is expanded may have any number of elements; who repeats more than this wants to keep
 // us busy.
 constexpr std::uint64_t kMostRepeats = 64;
-constexpr std::uint64_t kAlwaysAllowed = 1 << 20;
+constexpr std::uint64_t kElementsAllowed = 1 << 20;
 
 std::size_t parts_of(const ElementType& type) { return is_complex(type.dtype) ? 2 : 1; }
 
@@ -38,7 +38,7 @@ bool can_be_held(const StoredTensor& tensor) {
   const std::uint64_t reach = reach_of(tensor);
   const auto numel = static_cast<std::uint64_t>(tensor.numel());
   return reach <= kMostInMemory &&
-         numel / kMostRepeats <= reach / tensor.type.width + kAlwaysAllowed;
+         numel / kMostRepeats <= reach / tensor.type.width + kElementsAllowed;
 }
 
 }  // namespace
