@@ -1,4 +1,4 @@
-"""Every command of the pages is one that nanscope understands, and every example is run by a test."""
+"""Every command of the pages is one that nanscope understands; every example is run by a test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from watched import ROOT
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 BLOCK = re.compile(r"```(?:sh|text|console)?\n(.*?)```|((?:^    .*\n)+)", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^\s*(?:\$ )?(nanscope [a-z].*)$", re.MULTILINE)
+COMMAND = re.compile(r"^\s*(?:\$ )?(nanscope [a-z-]+(?: .*)?)$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"\[|\.\.\.|[A-Z]{3,}|[<>]")  # of a line that says how it is used
 MISUNDERSTOOD = re.compile(r"there is no|needs|takes|is one of|wants|unknown|not both|usage", re.I)
 
@@ -46,7 +46,7 @@ def test_every_command_is_understood(page: Path, tmp_path: Path, monkeypatch) ->
 
 
 def test_the_pages_have_commands() -> None:
-    assert sum(len(commands_of(page)) for page in PAGES) > 40
+    assert sum(len(commands_of(page)) for page in PAGES) > 25
 
 
 @pytest.mark.parametrize(

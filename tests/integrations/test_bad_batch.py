@@ -109,7 +109,8 @@ for step in range(4):
 # The learning rate and the scale of the failing step come from what the steps before left behind.
 SCHEDULED = """
 import torch
-from torch.optim.lr_scheduler import LinearLR, MultiStepLR, OneCycleLR, ReduceLROnPlateau, SequentialLR
+from torch.optim.lr_scheduler import LinearLR, MultiStepLR, OneCycleLR, ReduceLROnPlateau
+from torch.optim.lr_scheduler import SequentialLR
 from torch.utils.data import DataLoader
 
 torch.manual_seed(0)

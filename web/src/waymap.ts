@@ -119,7 +119,7 @@ function legend(cleaned: boolean, lanes: Lanes[]): string {
   const both = places.includes(true) && places.includes(false);
   return [
     cleaned && "what became finite again on top",
-    both ? "forward from left to right, backward below against it" : places.includes(true) ? "the backward, from right to left" : "from left to right",
+    both ? `forward from left to right, backward ${lanes.length > 1 ? "" : "below "}against it` : places.includes(true) ? "the backward, from right to left" : "from left to right",
     lanes.length > 1 && "ranks that received it below the one that made it",
   ]
     .filter(Boolean)

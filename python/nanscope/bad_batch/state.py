@@ -1,5 +1,6 @@
 """Where a training stands, as plain values that torch.load(weights_only=True) takes: what models,
-optimizers, schedulers, loss scalers and generators of random numbers hold, and the batches. Nothing in them can run code.
+optimizers, schedulers, loss scalers and generators of random numbers hold, and the batches.
+Nothing in them can run code.
 """
 
 from __future__ import annotations

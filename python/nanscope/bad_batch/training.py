@@ -1,6 +1,6 @@
 """What a training consists of, told by hooks: its models, optimizers, schedulers, loss scalers and
-loaders, in the order in which they were made. A program that is started again makes them in the same order, so that a number
-names the same thing in both.
+loaders, in the order in which they were made. A program that is started again makes them in the
+same order, so that a number names the same thing in both.
 """
 
 from __future__ import annotations
