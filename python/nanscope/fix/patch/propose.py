@@ -33,6 +33,7 @@ from nanscope.fix.rewrites import (
     loss_scale,
     memory,
     norms,
+    of_numpy,
     optimizer,
     overflow,
     precise,
@@ -117,7 +118,7 @@ def in_package(case: Case) -> tuple[Case, list[Candidate]] | None:
     if site is None or not site.code or not is_package(case, site.file):
         return None
     origin = replace(case.origin, site=site, library_site=None)
-    inner = Case(replace(case.finding, origin=origin), dict(case.files), case.folder, None)
+    inner = Case(replace(case.finding, origin=origin), dict(case.files), case.folder)
     inner.given = case.given
     found = [c for c in candidates(inner) if not c.workaround and not c.changes_training]
     return (inner, found) if found else None
@@ -135,8 +136,8 @@ def first(case: Case) -> Candidate | None:
 
 
 def _sound_ones(case: Case) -> Iterator[Candidate]:
-    if case.is_other_text or case.finding.origin.op.startswith("numpy::"):
-        return  # the rewrites are of torch
+    if case.is_other_text:
+        return
     seen: set[tuple] = set()
     for rule in _rules(case):
         propose = getattr(rule, "propose", rule)
@@ -151,7 +152,9 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
 
 
 def _rules(case: Case) -> Iterable:
-    """Those of the cause, and then of what it showed as."""
+    """Those of the cause, and then of what it showed as; what NumPy made has its own."""
+    if case.origin.op.startswith("numpy::"):
+        return (of_numpy,)
     others = [other.id for other in case.finding.cause.others if other.shows]
     more = [rule for other in others for rule in RULES.get(other, ())]
     return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
@@ -162,6 +165,8 @@ def is_sound(case: Case, candidate: Candidate) -> bool:
     try:
         files = patched(case.files, candidate)
         for source in files.values():
+            if not source.is_python:
+                continue
             compile(source.data, source.path, "exec", dont_inherit=True)
             cst.parse_module(source.text)
     except (SyntaxError, ValueError, cst.ParserSyntaxError):
