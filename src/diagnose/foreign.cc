@@ -1,4 +1,5 @@
-// foreign_operator: an operator that is not torch's own was given finite values and returned others.
+// foreign_operator: an operator that is not torch's own was given finite values and returned
+// others.
 
 #include <fmt/format.h>
 

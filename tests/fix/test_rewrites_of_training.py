@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from proposing import HEAD, SIZES, body, case_of, patched, proposals, tensor
 
-from nanscope.findings import Maker, OtherCause, Site, TensorFacts
+from nanscope.findings import Maker, OtherCause, Scalar, Site, TensorFacts
 from nanscope.fix.patch import propose
 
 
@@ -277,3 +277,27 @@ def test_a_library_that_cannot_be_helped_is_named(tmp_path):
 def test_an_operator_is_not_inside_a_library(tmp_path):
     case = case_of(tmp_path, HEAD + "y = «x ** 2»", "float_overflow", library="torch/_tensor.py")
     assert "library" not in propose.advice(case)
+
+
+BIAS = """import torch
+def update(p, m, v, b1, b2, t):
+    m_hat = «m / (1 - b1 ** t)»
+    v_hat = v / (1 - b2 ** t)
+    return p - m_hat / v_hat.sqrt()
+"""
+
+
+def test_a_step_that_is_counted_too_late(tmp_path):
+    case = case_of(tmp_path, BIAS, "division_by_zero", tensor("self"), phase="optimizer")
+    case.finding.scalars.append(Scalar("other", "0.0"))
+    best = propose.candidates(case)[0]
+    assert best.changes_training
+    expected = BIAS.replace("«", "").replace("»", "").replace("** t)", "** (t + 1))")
+    assert patched(case, best) == expected
+
+
+def test_another_number_that_is_0_is_no_step(tmp_path):
+    text = BIAS.replace("1 - b1 ** t", "b1 - b2 ** t")
+    case = case_of(tmp_path, text, "division_by_zero", tensor("self"), phase="optimizer")
+    case.finding.scalars.append(Scalar("other", "0.0"))
+    assert all(c.id != "count_the_step_first" for c in propose.candidates(case))

@@ -57,7 +57,8 @@ SAME_VALUES = (
 # that does not fit proposes nothing.
 RULES = {
     "division_by_zero": (
-        division.angle, precise, zero_setting, division, reductions, initialisation,
+        division.angle, norms.as_normalize, optimizer.first_step, precise, zero_setting, division,
+        reductions, initialisation,
     ),
     "log_of_zero": (logarithm,),
     "log_of_negative": (logarithm,),
@@ -87,7 +88,7 @@ RULES = {
     "learning_rate_divergence": (*SAME_VALUES, training),
     "exploding_gradients": (*SAME_VALUES, training),
     "bad_initialisation": (initialisation, division, training),
-    "optimizer_division_by_zero": (optimizer, division, roots),
+    "optimizer_division_by_zero": (optimizer.first_step, optimizer, division, roots),
     "uninitialised_memory": (memory,),
     "inverse_trig_domain": (trigonometry,),
     "nan_constant": (constants, data),
