@@ -198,3 +198,17 @@ def test_a_direction(tmp_path, before, after):
 )
 def test_what_is_no_direction_is_not_normalized(tmp_path, line):
     assert "normalize" not in proposals(tmp_path, HEAD + line, "division_by_zero", SIZES)
+
+
+@pytest.mark.parametrize("cause", ["cancellation", "sqrt_of_negative"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "q = (a * a).sum(1)\ng = q[:, None] + q[None, :] - 2 * a @ a.T\nd = «torch.sqrt(g)»\n",
+        "q = (a * a).sum(1)\nd = «(q[:, None] + q - 2 * (a @ a.t())).sqrt()»\n",
+    ],
+)
+def test_distances_of_all_pairs(tmp_path, cause, lines):
+    found = proposals(tmp_path, HEAD + lines, cause, tensor(at_index=[-1e-6], negatives=1))
+    assert found["cdist"].endswith("d = torch.cdist(a, a)\n")
+    assert next(iter(found)) == "cdist"
