@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case
-from nanscope.fix.patch.operation import argument, primary, read
+from nanscope.fix.patch.operation import Operation, argument, primary, read
 from nanscope.fix.rewrites.scope import may_run_twice
 
 
 def propose(case: Case) -> Iterator[Candidate]:
     operation = case.operation
+    if operation is not None and operation.name == "kl_div" and operation.operands:
+        yield from _divergence(case, operation)
     if operation is None or operation.name != "mul" or len(operation.operands) != 2:
         return
     if operation.in_place:
@@ -42,6 +44,18 @@ def propose(case: Case) -> Iterator[Candidate]:
         parts.reverse()
     why = "a mask by multiplication keeps 0 * inf: what is masked is filled first."
     yield Candidate("masked_fill", why, [source.edit(operation.node, " * ".join(parts))])
+
+
+def _divergence(case: Case, operation: Operation) -> Iterator[Candidate]:
+    """What both sides give probability 0 adds nothing: kl_div multiplies 0 by its logarithm."""
+    first = operation.operands[0]
+    shown = case.source.shown(first)
+    yield Candidate(
+        "finite_logarithm",
+        f"{shown} is -inf where the target is 0, and kl_div multiplies the two: it is kept at -1e4 or "
+        "more, so that the product is 0.",
+        operation.wrap(first, "clamp(min=-1e4)"),
+    )
 
 
 def _zero(case: Case) -> int | None:
