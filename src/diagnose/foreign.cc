@@ -25,7 +25,7 @@ bool is_foreign(std::string_view op) {
   return std::find(std::begin(kOfTorch), std::end(kOfTorch), space) == std::end(kOfTorch);
 }
 
-bool is_finite(const TensorFacts& tensor) {
+bool has_only_finite(const TensorFacts& tensor) {
   const Statistics& seen = tensor.statistics;
   return seen.nan + seen.pos_inf + seen.neg_inf == 0;
 }
@@ -35,7 +35,7 @@ bool is_finite(const TensorFacts& tensor) {
 void foreign(const Facts& facts, Opinions& opinions) {
   const Finding& finding = facts.finding();
   if (!is_foreign(finding.origin.op) || facts.origin().phase == Phase::kBackward) return;
-  if (!std::all_of(finding.inputs.begin(), finding.inputs.end(), is_finite)) return;
+  if (!std::all_of(finding.inputs.begin(), finding.inputs.end(), has_only_finite)) return;
   std::vector<std::string> evidence{bad_elements(finding.origin)};
   for (const Operand& operand : facts.tensors()) evidence.push_back(finite_range(operand));
   opinions.push_back({Opinion::Stand::kLikely, "foreign_operator",
