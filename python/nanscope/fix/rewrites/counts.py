@@ -10,7 +10,7 @@ from nanscope.findings import TensorFacts
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.operation import is_module, read
 from nanscope.fix.patch.source_file import SourceFile
-from nanscope.fix.rewrites.scope import assigned, value_of
+from nanscope.fix.rewrites.scope import assigned
 
 COUNTING = {"len", "numel", "nelement", "count_nonzero", "bincount", "histc", "size", "unique"}
 # Of a count these are counts again.
@@ -82,22 +82,6 @@ def counts(source: SourceFile, node: cst.BaseExpression | None, depth: int = 0) 
         case cst.Call():
             return _call_counts(source, node, depth)
     return False
-
-
-def is_share(source: SourceFile, node: cst.BaseExpression) -> bool:
-    """A count over something else: how often a class occurs."""
-    node = value_of(source, node)
-    match node:
-        case cst.BinaryOperation(left=left, operator=cst.Divide()):
-            return counts(source, left) or is_share(source, left)
-        case cst.Call():
-            called = read(source, node)
-            first = called.operands[0] if called is not None and called.operands else None
-            passes = called is not None and called.name in PASSING | {"div"}
-            if first is None or not passes or is_module(source, first):
-                return False
-            return is_share(source, first) or called.name == "div" and counts(source, first)
-    return counts(source, node)
 
 
 def _is_counted_up(source: SourceFile, node: cst.BaseExpression, depth: int) -> bool:

@@ -25,8 +25,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     code = f"torch.cdist({argument(source, points[0])}, {argument(source, points[1])})"
     yield Candidate(
         "cdist",
-        "the squared distance of points that are the same is rounding, 0 or less, where the root has "
-        "no value or no slope; torch.cdist has both.",
+        "the squared distance of points that are the same is rounding, 0 or less, where the root "
+        "has no value or no slope; torch.cdist has both.",
         [source.edit(root.node, code), *made_unused(source, root.node, code)],
         compare=Comparison(
             source.path, *source.whole_span(root.node), inlined(source, root.node, code), code

@@ -12,7 +12,7 @@ from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import Operation, added, alone, append, argument, primary, pure
-from nanscope.fix.rewrites.counts import are_whole, is_count, is_share
+from nanscope.fix.rewrites.counts import are_whole, is_count
 from nanscope.fix.rewrites.scope import may_run_twice, value_of
 
 SMALL_NUMBER = {"float16": "1e-3", "bfloat16": "1e-5"}  # a number of Python: else 1e-5
@@ -39,10 +39,7 @@ def propose(case: Case) -> Iterator[Candidate]:
         yield replace(_clamp(case, operation, divisor, "1", why), count=case.source.bare(divisor))
     numerator = case.input("self", "saved self")
     if inverted or operation.name == "div" and _is_nonzero(numerator):
-        made_up = [*_zero_there(case, operation, divisor, facts)]
-        at_scale = [*_at_scale(case, operation, divisor, facts)]
-        absent = is_share(case.source, divisor) or _may_be_whole(facts)
-        yield from (*made_up, *at_scale) if absent else (*at_scale, *made_up)
+        yield from _zero_there(case, operation, divisor, facts)
     small = written(case.small(facts))
     if facts is None or facts.negatives == 0:
         why = f"{shown} can be 0; it is kept at {small} or more."
@@ -152,24 +149,6 @@ def _zero_there(case: Case, operation: Operation, divisor, facts: TensorFacts | 
         f"{source.shown(divisor)} can be 0, and what is divided is not: the quotient is 0 there.",
         [source.edit(operation.node, code)],
     )
-
-
-def _at_scale(case: Case, operation: Operation, divisor, facts: TensorFacts | None):
-    """What is divided is not 0, and the nearer the divisor comes to 0, the larger the quotient (a
-    distance): it stays as large as that of the nearest healthy one.
-    """
-    sizes = [x for x in facts.healthy if isinstance(x, int | float) and x > 0] if facts else []
-    if not sizes or facts.negatives:
-        return
-    least = 10.0 ** math.floor(math.log10(min(sizes)))
-    if least > case.small(facts):
-        small = written(least)
-        why = f"{case.source.shown(divisor)} can be 0, and healthy ones are {min(sizes):.2g} or more: "
-        yield _clamp(case, operation, divisor, small, f"{why}it is kept at {small} or more.")
-
-
-def _may_be_whole(facts: TensorFacts | None) -> bool:
-    return facts is None or are_whole([*facts.healthy, *facts.at_index])
 
 
 def typical(facts: TensorFacts | None) -> float:

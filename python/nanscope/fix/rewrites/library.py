@@ -74,7 +74,7 @@ def _inside_support(case: Case, library: SourceFile) -> Iterator[Candidate]:
     for bounds, where in ((f"{edge}, 1 - {edge}", "0 or 1"), (f"min={edge}", "0")):
         yield Candidate(
             "inside_support",
-            f"{shown} can be {where}, where the density is 0 or has a pole: it is kept {edge} away.",
+            f"{shown} can be {where}, where the density is 0 or infinite: it is kept {edge} away.",
             append(case.source, value, f".clamp({bounds})"),
         )
 

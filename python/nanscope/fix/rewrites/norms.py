@@ -74,7 +74,11 @@ def _dim_of_length(case: Case, node: cst.BaseExpression, vector: str) -> str | N
         of, dim, keep = norm.operands[0], norm.argument(2, "dim"), norm.argument(3, "keepdim")
     elif root is not None and _is_root(case, root):
         total = pure(source, root.operands[0], "sum")
-        of = _squared(case, pure(source, total.operands[0], "square", "pow", "mul")) if total else None
+        of = (
+            _squared(case, pure(source, total.operands[0], "square", "pow", "mul"))
+            if total
+            else None
+        )
         dim = total.argument(1, "dim", "axis") if total else None
         keep, is_two = (total.argument(2, "keepdim") if total else None), of is not None
     else:

@@ -28,7 +28,9 @@ def propose(case: Case) -> Iterator[Candidate]:
         yield from _logarithm(case, operation, numpy)
     elif numpy and operation.form == "function" and operation.name == "sqrt":
         first = operation.operands[0]
-        yield _kept(case, first, f"{numpy}.maximum({{}}, 0.0)", "maximum_before_sqrt", "0.0 or more")
+        yield _kept(
+            case, first, f"{numpy}.maximum({{}}, 0.0)", "maximum_before_sqrt", "0.0 or more"
+        )
     elif numpy and operation.form == "function" and operation.name in EXPONENTIALS:
         most = EXPONENTIALS[operation.name]
         code = f"{numpy}.minimum({{}}, {most})"

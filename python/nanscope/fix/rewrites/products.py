@@ -52,8 +52,8 @@ def _divergence(case: Case, operation: Operation) -> Iterator[Candidate]:
     shown = case.source.shown(first)
     yield Candidate(
         "finite_logarithm",
-        f"{shown} is -inf where the target is 0, and kl_div multiplies the two: it is kept at -1e4 or "
-        "more, so that the product is 0.",
+        f"{shown} is -inf where the target is 0, and kl_div multiplies the two: it is kept at "
+        "-1e4 or more, so that the product is 0.",
         operation.wrap(first, "clamp(min=-1e4)"),
     )
 

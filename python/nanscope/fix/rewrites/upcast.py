@@ -142,14 +142,16 @@ def in_float32(case: Case, operation: Operation) -> Iterator[Candidate]:
 
 
 def there_and_back(case: Case, operation: Operation) -> Iterator[Candidate]:
-    """`power = x.pow(2).mean(-1)`, `x * torch.rsqrt(power)`: squares in float32, and what is made of
-    them in the type of x again.
+    """`power = x.pow(2).mean(-1)`, `x * torch.rsqrt(power)`: squares in float32, and what is made
+    of them in the type of x again.
     """
     source = case.source
     if operation.in_place or not is_of_torch(operation) or _is_recast(case, operation):
         return
     operands = tensors(operation)
-    back = _narrowed(source, operation.node) if len({source.code(o) for o in operands}) == 1 else None
+    back = (
+        _narrowed(source, operation.node) if len({source.code(o) for o in operands}) == 1 else None
+    )
     if back is None or not isinstance(operands[0], cst.Name):
         return
     inner = operands[0].value
@@ -159,8 +161,8 @@ def there_and_back(case: Case, operation: Operation) -> Iterator[Candidate]:
     text = source.text[begin:end]
     yield Candidate(
         "float32_and_back",
-        f"the result does not fit the narrow type, and {source.shown(back)} does: up to there it is "
-        "computed in float32.",
+        f"the result does not fit the narrow type, and {source.shown(back)} does: up to there it "
+        "is computed in float32.",
         [*wide, *append(source, back, f".to({inner}.dtype)")],
         widens=True,
         compare=Comparison(source.path, begin, end, text, apply(text, moved)),
