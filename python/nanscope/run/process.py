@@ -86,7 +86,7 @@ class Watch:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        allowances.give(settings.allow)
+        allowances.give(settings.allow, settings.main_file)
         self.adapter: ModuleType | None = None
         self.problem: str | None = None
         self.torch_version = ""
