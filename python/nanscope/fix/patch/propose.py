@@ -58,10 +58,10 @@ SAME_VALUES = (
 # that does not fit proposes nothing.
 RULES = {
     "division_by_zero": (
-        division.angle, norms.as_normalize, optimizer.first_step, precise, zero_setting, division,
-        reductions, initialisation,
+        division.angle, products.of_ratio, norms.as_normalize, optimizer.first_step, precise,
+        zero_setting, division, reductions, initialisation,
     ),
-    "log_of_zero": (logarithm,),
+    "log_of_zero": (products.of_ratio, logarithm),
     "log_of_negative": (logarithm,),
     "cancellation": (variance, distances, precise, fused, roots, division, reductions, optimizer),
     "sqrt_of_negative": (variance, distances, roots, division, optimizer),
