@@ -46,3 +46,13 @@ def test_another_weight_is_no_divergence(tmp_path):
     line = RATIO.replace("(p * ", "(w * ")
     found = proposals(tmp_path, HEAD + line, "log_of_zero", tensor(), tensor("other"))
     assert "one_for_zero" not in found
+
+
+def test_kl_div_of_masked_logarithms(tmp_path):
+    """The op inside multiplies the target by the logarithm: its operands are not the call's."""
+    target = tensor("self", name="", at_index=[0.0], healthy=[0.2, 0.8])
+    logarithm = tensor("other", name="", at_index=[-float("inf")], healthy=[-1.6, -0.2])
+    line = 'y = «F.kl_div(logp, p, reduction="batchmean")»'
+    found = proposals(tmp_path, HEAD + line, "zero_times_inf", target, logarithm)
+    assert "F.kl_div(logp.clamp(min=-1e4), p" in found["finite_logarithm"]
+    assert next(iter(found)) == "finite_logarithm"

@@ -85,7 +85,7 @@ RULES = {
     "inf_minus_inf": (softmax, logarithm, constants),
     "zero_times_inf": (products, constants),
     "empty_reduction": (reductions, loss_modules),
-    "bad_input_data": (ctc, data, constants, logarithm, division),
+    "bad_input_data": (ctc, data.of_reader, data, constants, logarithm, division),
     "learning_rate_divergence": (*SAME_VALUES, training),
     "exploding_gradients": (*SAME_VALUES, training),
     "bad_initialisation": (initialisation, division, training),

@@ -98,6 +98,8 @@ def _of_nothing(case: Case, operation: Operation) -> Iterator[Candidate]:
         f"{source.shown(operand)} can be empty, and the mean of nothing is NaN: it is 0 then. "
         "Better still, do without it where there is nothing.",
         [source.edit(operation.node, alone(source, operation.node, given))],
+        workaround=True,
+        hides=True,
     )
 
 
