@@ -70,6 +70,8 @@ constexpr CauseInfo kCauses[] = {
      "A matrix that has no inverse"},
     {"unwatched_kernel", "unknown: the code of the kernel, or what it was given",
      "A kernel that could not be watched made it.", "Made by a kernel that was not watched"},
+    {"compiled_only", "the compiled code, or an expression that leans on how eager rounds",
+     "Only the compiled form of a region gives it; eagerly it is finite.", "Only when compiled"},
     {"received_from_rank", "another rank",
      "The number came from another rank; the origin is there.", "Received from another rank"},
     {"overflow_in_reduction", "the type in which ranks are summed",

@@ -43,6 +43,18 @@ def the_same(adapter, before, after, seeded: bool):
         torch.set_rng_state(now)
 
 
+@contextmanager
+def drawn_from(before):
+    """The generator as it was, if that is known; leaves it as it is now."""
+    now = torch.get_rng_state()
+    if before is not None:
+        torch.set_rng_state(before)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(now)
+
+
 class _Seeded(TorchDispatchMode):
     def __init__(self, adapter) -> None:
         super().__init__()
