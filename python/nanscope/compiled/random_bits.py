@@ -56,6 +56,10 @@ def drawn_from(before):
 
 
 class _Seeded(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # a wrapper would put a frame of torch between the program and its op
+
     def __init__(self, adapter) -> None:
         super().__init__()
         self.adapter = adapter
@@ -69,7 +73,7 @@ class _Seeded(TorchDispatchMode):
             if draw is not None and kwargs.get("generator") is None:
                 return draw(self, op, *args, **kwargs)
             self.left_to_torch += 1
-        return op(*args, **kwargs)
+        return op._op(*args, **kwargs)  # without a frame of torch
 
     def _seed(self) -> int:
         self.drawn += 1

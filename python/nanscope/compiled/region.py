@@ -268,4 +268,3 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor:
             tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device
         )
         return made.copy_(tensor)
-

@@ -15,6 +15,10 @@ HALF = (torch.float16, torch.bfloat16)
 
 
 class Wide(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # a wrapper would put a frame of torch between the program and its op
+
     def __init__(self, adapter) -> None:
         super().__init__()
         self.adapter = adapter
@@ -24,11 +28,11 @@ class Wide(TorchDispatchMode):
         kwargs = kwargs or {}
         aliases = [a.alias_info for a in op._schema.arguments if a.alias_info is not None]
         if any(not alias.is_write for alias in aliases):
-            return op(*args, **kwargs)  # a view of what is widened where it is computed with
+            return op._op(*args, **kwargs)  # a view of what is widened where it is computed with
         if aliases:
             return self._write(op, args, kwargs)
         args, kwargs = tree_map(self._widened, (args, kwargs))
-        return op(*args, **kwargs)
+        return op._op(*args, **kwargs)  # without a frame of torch
 
     def _write(self, op, args, kwargs):
         """What is written keeps its type: a kernel rounds where it stores."""
@@ -38,9 +42,9 @@ class Wide(TorchDispatchMode):
             for place, given in enumerate(args)
         ]
         try:
-            return op(*wide, **kwargs)
+            return op._op(*wide, **kwargs)
         except RuntimeError:
-            return op(*args, **kwargs)  # it wants all of one type
+            return op._op(*args, **kwargs)  # it wants all of one type
 
     def _widened(self, value):
         if isinstance(value, torch.Tensor) and value.dtype in HALF:
