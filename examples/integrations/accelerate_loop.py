@@ -1,7 +1,7 @@
 """A loop of one's own with accelerate; one batch has no labelled row: 0 / 0.
 
-nanscope run accelerate_loop.py
-accelerate launch --no_python nanscope run accelerate_loop.py
+    nanscope run accelerate_loop.py
+    accelerate launch --no_python nanscope run accelerate_loop.py
 """
 
 import torch

@@ -1,7 +1,7 @@
 """A training in which one sample of the data has no valid entry: its mean is 0 / 0.
 
-nanscope run --bad-batch bad bad_sample.py
-nanscope replay --yes bad
+    nanscope run --bad-batch bad bad_sample.py
+    nanscope replay --yes bad
 """
 
 import torch

@@ -30,13 +30,8 @@ def fit(healthy: bool, callback: NanscopeCallback) -> L.Trainer:
         labelled[64:72] = 0.0
     data = TensorDataset(x, (x[:, 0] > 0).long(), labelled)
     trainer = L.Trainer(
-        max_epochs=2,
-        accelerator="cpu",
-        callbacks=[callback],
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        logger=False,
+        max_epochs=2, accelerator="cpu", callbacks=[callback], enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False, logger=False,
     )
     trainer.fit(SemiSupervised(), DataLoader(data, batch_size=8))
     return trainer

@@ -1,6 +1,6 @@
 """A client of `nanscope mcp`: asks which operation made the NaN of a script, and about its cause.
 
-python mcp_client.py train.py
+    python mcp_client.py train.py
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """A training that logs to a tracker; `nanscope run --notify wandb tracked.py wandb` tells it, too.
 
-nanscope run --notify tensorboard:runs/nan tracked.py
-nanscope run --notify mlflow tracked.py mlflow
-nanscope run --notify wandb tracked.py wandb
-nanscope run --notify trackio tracked.py trackio
+    nanscope run --notify tensorboard:runs/nan tracked.py
+    nanscope run --notify mlflow tracked.py mlflow
+    nanscope run --notify wandb tracked.py wandb
+    nanscope run --notify trackio tracked.py trackio
 """
 
 import sys

@@ -29,22 +29,12 @@ class InOrder(Trainer):
 
 def train(empty: int | None, callback: NanscopeCallback, folder: str) -> Trainer:
     config = BertConfig(
-        vocab_size=64,
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        num_labels=2,
+        vocab_size=64, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=32, num_labels=2,
     )
     arguments = TrainingArguments(
-        output_dir=folder,
-        per_device_train_batch_size=4,
-        num_train_epochs=2,
-        logging_steps=1,
-        report_to="none",
-        save_strategy="no",
-        use_cpu=True,
-        disable_tqdm=True,
+        output_dir=folder, per_device_train_batch_size=4, num_train_epochs=2, logging_steps=1,
+        report_to="none", save_strategy="no", use_cpu=True, disable_tqdm=True,
     )
     model = BertForTokenClassification(config)
     trainer = InOrder(model, arguments, train_dataset=Documents(empty), callbacks=[callback])

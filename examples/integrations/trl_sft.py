@@ -40,34 +40,17 @@ class PerRareWord(SFTTrainer):
 
 def train(empty: int | None, callback: NanscopeCallback, folder: str) -> SFTTrainer:
     config = GPT2Config(
-        vocab_size=len(WORDS),
-        n_positions=16,
-        n_embd=16,
-        n_layer=1,
-        n_head=2,
-        bos_token_id=1,
-        eos_token_id=1,
+        vocab_size=len(WORDS), n_positions=16, n_embd=16, n_layer=1, n_head=2,
+        bos_token_id=1, eos_token_id=1,
     )
     arguments = SFTConfig(
-        output_dir=folder,
-        per_device_train_batch_size=4,
-        num_train_epochs=1,
-        logging_steps=1,
-        report_to="none",
-        save_strategy="no",
-        use_cpu=True,
-        disable_tqdm=True,
-        bf16=False,
-        gradient_checkpointing=False,
-        shuffle_dataset=False,
-        max_length=16,
+        output_dir=folder, per_device_train_batch_size=4, num_train_epochs=1, logging_steps=1,
+        report_to="none", save_strategy="no", use_cpu=True, disable_tqdm=True, bf16=False,
+        gradient_checkpointing=False, shuffle_dataset=False, max_length=16,
     )
     trainer = PerRareWord(
-        GPT2LMHeadModel(config),
-        arguments,
-        train_dataset=dialogues(empty),
-        processing_class=tokenizer(),
-        callbacks=[callback],
+        GPT2LMHeadModel(config), arguments, train_dataset=dialogues(empty),
+        processing_class=tokenizer(), callbacks=[callback],
     )
     trainer.train()
     return trainer

@@ -283,7 +283,7 @@ class OnlyCompiled(JsonObject):
     """Of a value that only the compiled form of a region gives: eagerly it is finite."""
 
     kernel: str | None = None  # the first fused one that wrote such a value
-    lines: list[Line] = field(default_factory=list)  # that it computes; else those of the region
+    lines: list[Line] = field(default_factory=list)  # whose result it stores; else the region's
     rounded_to: str | None = None  # where eager rounds to this type the kernel keeps float32
     setting: str | None = None  # of torch._inductor.config: with it the region is finite
     setting_value: str | None = None

@@ -25,7 +25,7 @@ std::string made_by(const OnlyCompiled& only) {
   if (only.kernel.empty())
     return lines.empty() ? "" : fmt::format("the region is compiled from {}", lines);
   return fmt::format("the fused kernel `{}` is the first that wrote it{}", only.kernel,
-                     lines.empty() ? "" : fmt::format("; it computes {}", lines));
+                     lines.empty() ? "" : fmt::format("; what it stores is computed at {}", lines));
 }
 
 std::string difference_of(const Facts& facts, const OnlyCompiled& only) {

@@ -12,7 +12,7 @@ namespace nanscope {
 // does.
 struct OnlyCompiled {
   std::string kernel;       // the first fused one that wrote such a value; empty: not known
-  std::vector<Site> lines;  // of the program, that the kernel computes; else those of the region
+  std::vector<Site> lines;  // of the program, whose result the kernel stores; else the region's
   // float16 or bfloat16: computed with float32 where eager rounds to it, the region gives the value
   // eagerly as well. Empty: nothing of the kind was seen.
   std::string rounded_to;

@@ -155,15 +155,10 @@ def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: 
     from nanscope.compiled.region import Region
 
     watch.waiting = watch.waiting or Waiting()
-    infos = aot.input_info if aot is not None else []
-    if len(infos) == graph.inputs:
-        written = [i for i, info in enumerate(infos) if info.mutates_data]
-    elif aot is None:
-        written = []  # a backend of somebody's own: what it writes shows at its first call
-    else:
-        written = list(range(graph.inputs))  # the same tensor twice, and the like: all are kept
+    # Of a backend of somebody's own: what it writes shows at its first call.
+    writes = [info.mutates_data for info in aot.input_info] if aot is not None else None
     settings = _settings_of(backend)
-    region = Region(watch.adapter, compiled, graph, written, watch.count, watch.waiting)
+    region = Region(watch.adapter, compiled, graph, writes, watch.count, watch.waiting)
     region.settings, region.seeded = settings, _is_seeded(settings)
     region.in_backward = is_in_compiled_autograd()
     return region

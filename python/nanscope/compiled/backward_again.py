@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import sys
 import weakref
+from contextlib import nullcontext
 
 import torch
 from torch.autograd.function import BackwardCFunction
 
 from nanscope.compiled import ways
 from nanscope.compiled.reasons import BY_WAYS, NOT_AGAIN, OTHER_BACKEND, CannotReplay
+from nanscope.errors import NonFiniteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,15 +162,28 @@ def _again(call: Call, received: Sequence[object], way: Way) -> dict[int, torch.
     """The gradients, computed once more, by the number of the input."""
     adapter = call.region.adapter
     inputs, leaves = call.inputs_again(), {}
+    leaf_of = getattr(way, "leaf_of", torch.Tensor.detach)
     for number, value in enumerate(inputs):
         if isinstance(value, torch.Tensor) and call.inputs[number].requires_grad:
-            leaves[number] = value.detach().requires_grad_()
+            leaves[number] = leaf_of(value).requires_grad_()
             # What is written in place must not be a leaf.
             written = number in call.copies
             inputs[number] = adapter.quietly(leaves[number].clone) if written else leaves[number]
+    around = getattr(way, "around", nullcontext)
     on, dtype = call.autocast
-    with torch.enable_grad(), torch.autocast("cpu", dtype, enabled=on):
-        results = call.again(inputs, way)
+    with around():
+        with torch.enable_grad(), torch.autocast("cpu", dtype, enabled=on):
+            results = call.again(inputs, way)
+        try:
+            found = _gradients_of(call, results, received, list(leaves.values()))
+        except (NonFiniteError, CannotReplay):
+            raise
+        except Exception as error:
+            raise CannotReplay.of(error) from None
+    return dict(zip(leaves, found, strict=False))
+
+
+def _gradients_of(call: Call, results, received: Sequence[object], leaves: list) -> tuple:
     roots, gradients = [], []
     for number, place in call.edges:
         if received[place] is not None and results[number].requires_grad:
@@ -178,15 +193,14 @@ def _again(call: Call, received: Sequence[object], way: Way) -> dict[int, torch.
     if len(others) > len(roots):
         raise CannotReplay(BY_WAYS)
     if not roots or not leaves:
-        return {}
+        return ()
     # The engine itself: for the watch this is still the backward that the program began.
-    found = torch.autograd.Variable._execution_engine.run_backward(
+    return torch.autograd.Variable._execution_engine.run_backward(
         tuple(roots),
         tuple(gradients),
         False,
         False,
-        tuple(leaves.values()),
+        tuple(leaves),
         allow_unreachable=True,
         accumulate_grad=False,
     )
-    return dict(zip(leaves, found, strict=True))

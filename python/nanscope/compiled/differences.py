@@ -4,6 +4,7 @@ eager, and which setting takes it away.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -42,10 +43,28 @@ class Widely:
 
     def __init__(self, adapter) -> None:
         self.mode = wide.Wide(adapter)
+        self.is_on = False
 
     def __call__(self, call: Call, inputs: list[object]) -> tuple:
-        with self.mode:
+        with self.around():
             return eagerly(call, inputs)
+
+    def leaf_of(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The engine would round its gradient to its type."""
+        return self.mode.widened(tensor.detach())
+
+    @contextmanager
+    def around(self):
+        """Also of a backward behind it."""
+        if self.is_on:
+            yield
+            return
+        self.is_on = True
+        try:
+            with self.mode:
+                yield
+        finally:
+            self.is_on = False
 
 
 class Found(NamedTuple):

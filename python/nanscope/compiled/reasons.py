@@ -4,6 +4,7 @@ from __future__ import annotations
 
 MADE_BY = "a region compiled by torch.compile made it, from {}"
 MADE_BY_OPAQUE = "compiled code that no replay can look into made it: {}; its inputs are finite"
+SAVED = "a compiled region computed it in the forward, and kept it for the backward"
 NOT_AGAIN = "; it could not be run again eagerly: {}"
 ONLY_COMPILED = (
     "; run again eagerly on the same inputs it gives no such value, so it is not known where"
@@ -33,3 +34,8 @@ FAULT = "a fault of nanscope's own: {!r}"
 
 class CannotReplay(Exception):
     """Says why."""
+
+    @classmethod
+    def of(cls, error: Exception) -> CannotReplay:
+        first = (str(error).splitlines() or [""])[0]
+        return cls(f"{type(error).__name__}: {first}")

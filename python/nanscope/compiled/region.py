@@ -15,6 +15,7 @@ from nanscope.compiled.reasons import (
     NOT_MATCHED,
     ONLY_COMPILED,
     OTHER_NUMBERS,
+    SAVED,
     WRITTEN,
     CannotReplay,
 )
@@ -43,14 +44,15 @@ class Region:
         adapter: ModuleType,
         compiled: Callable,
         graph: KeptGraph,
-        written: Sequence[int],
+        writes: Sequence[bool] | None,
         count: Callable[[str], None],
         waiting: backward_again.Waiting,
     ) -> None:
         self.adapter = adapter
         self.compiled = compiled
         self.graph = graph
-        self.written = list(written)  # inputs, by number
+        self.writes = writes  # of each input, whether it is written; None: not known
+        self.written: set[int] = set()  # inputs that were, by number
         self.count = count  # told why a result was not looked at
         self.waiting = waiting
         self.seeded = False  # inductor draws its random numbers
@@ -86,6 +88,14 @@ class Region:
     def __getattr__(self, name: str):
         return getattr(self.compiled, name)
 
+    def written_of(self, inputs: Sequence[object]) -> set[int]:
+        """Those that it writes, by number."""
+        if self.writes is None:
+            return self.written
+        if len(self.writes) != len(inputs):
+            return set(range(len(inputs)))  # the same tensor twice, and the like: all are kept
+        return self.written.union(i for i, writes in enumerate(self.writes) if writes)
+
     def words(self) -> str:
         lines = self.graph.lines
         if not lines:
@@ -100,13 +110,14 @@ class Call:
 
     def __init__(self, region: Region, args: Sequence[object]) -> None:
         self.region = region
-        # A list is emptied by the call.
-        self.inputs = [list(value) if isinstance(value, list) else value for value in args]
+        # A list is emptied by the call: what lies in it is an input by itself.
+        self.lengths = [len(value) if isinstance(value, list) else None for value in args]
+        self.inputs = [one for v in args for one in (v if isinstance(v, list) else [v])]
         self.copies: dict[int, torch.Tensor] = {}  # of inputs that the region writes
-        for number in region.written:
-            if number < len(args) and isinstance(args[number], torch.Tensor):
-                self.copies[number] = self.copy(args[number])
-        self.versions = [version_of(value) for value in args]
+        for number in region.written_of(self.inputs):
+            if isinstance(self.inputs[number], torch.Tensor):
+                self.copies[number] = self.copy(self.inputs[number])
+        self.versions = [version_of(value) for value in self.inputs]
         self.drawn_from = torch.get_rng_state() if region.graph.draws else None
         self.drawn_to = None
         self.autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
@@ -127,7 +138,7 @@ class Call:
             self.drawn_to = torch.get_rng_state()
         changed = [i for i, old in enumerate(self.versions) if version_of(self.inputs[i]) != old]
         unforeseen = [i for i in changed if i not in self.copies]
-        region.written += unforeseen
+        region.written.update(unforeseen)
         written = sorted({*self.copies, *unforeseen})
         bad = region.adapter.look_at_region([*results, *(self.inputs[i] for i in written)])
         if bad:
@@ -219,10 +230,25 @@ class Call:
 
     def inputs_again(self) -> list[object]:
         """For a replay, which writes what the region wrote."""
-        inputs = [list(value) if isinstance(value, list) else value for value in self.inputs]
+        inputs = list(self.inputs)
         for number, kept in self.copies.items():
             inputs[number] = self.copy(kept)
         return inputs
+
+    def _name_saved(self, inputs: list[object]) -> None:
+        """What a compiled forward saved was nobody's result: it is no data of the program's."""
+        adapter = self.region.adapter
+        for value in inputs:
+            if adapter.quietly(differences.is_bad, value) and not adapter.is_any_known_bad([value]):
+                adapter.tell_region(value, None, None, SAVED, None)
+
+    def as_given(self, inputs: list[object]) -> list[object]:
+        """With lists where the region takes lists."""
+        rest = iter(inputs)
+        return [
+            next(rest) if length is None else [next(rest) for _ in range(length)]
+            for length in self.lengths
+        ]
 
     def again(self, inputs: list[object], way: Way = ways.eagerly) -> tuple:
         """The results, computed once more."""
@@ -234,15 +260,16 @@ class Call:
         for number, (value, version) in enumerate(zip(self.inputs, self.versions, strict=True)):
             if number not in self.copies and version_of(value) != version:
                 raise CannotReplay(WRITTEN)
+        if region.in_backward and way is ways.eagerly:
+            self._name_saved(inputs)
         try:
-            return way(self, inputs)
+            return way(self, self.as_given(inputs))
         except (NonFiniteError, CannotReplay):
             raise  # an op of the replay stops the program
         except random_bits.OtherNumbers:
             raise CannotReplay(OTHER_NUMBERS) from None
         except Exception as error:
-            first = (str(error).splitlines() or [""])[0]
-            raise CannotReplay(f"{type(error).__name__}: {first}") from None
+            raise CannotReplay.of(error) from None
 
 
 def is_traced(value: object) -> bool:
@@ -252,8 +279,6 @@ def is_traced(value: object) -> bool:
 
 def version_of(value: object) -> object:
     """Another one once the value was written."""
-    if isinstance(value, list):
-        return [version_of(each) for each in value]
     if not isinstance(value, torch.Tensor) or value.is_inference():
         return None
     return value._version

@@ -31,14 +31,14 @@ class Wide(TorchDispatchMode):
             return op._op(*args, **kwargs)  # a view of what is widened where it is computed with
         if aliases:
             return self._write(op, args, kwargs)
-        args, kwargs = tree_map(self._widened, (args, kwargs))
+        args, kwargs = tree_map(self.widened, (args, kwargs))
         return op._op(*args, **kwargs)  # without a frame of torch
 
     def _write(self, op, args, kwargs):
         """What is written keeps its type: a kernel rounds where it stores."""
         writes = [a.alias_info is not None and a.alias_info.is_write for a in op._schema.arguments]
         wide = [
-            given if place < len(writes) and writes[place] else tree_map(self._widened, given)
+            given if place < len(writes) and writes[place] else tree_map(self.widened, given)
             for place, given in enumerate(args)
         ]
         try:
@@ -46,7 +46,7 @@ class Wide(TorchDispatchMode):
         except RuntimeError:
             return op._op(*args, **kwargs)  # it wants all of one type
 
-    def _widened(self, value):
+    def widened(self, value):
         if isinstance(value, torch.Tensor) and value.dtype in HALF:
             self._note(value.dtype)
             return self._copy(value)
