@@ -58,6 +58,7 @@ bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* a
 	$(python) bench/overhead.py --json build/bench/steps.json
 	$(python) bench/costs.py --json build/bench/costs.json
 	$(python) bench/sentinel.py --json build/bench/sentinel.json
+	$(python) bench/compiled.py --json build/bench/compiled.json
 	$(python) bench/scan_checkpoints.py --json build/bench/checkpoints.json
 	@scripts/setup_web.sh
 	$(python) bench/page.py --json build/bench/pages.json

@@ -42,7 +42,7 @@ def collect(folder: Path) -> dict:
             "torch": torch.__version__,
             "load": [round(x, 1) for x in os.getloadavg()],
         }
-    for name in ("steps", "costs", "sentinel", "checkpoints", "pages"):
+    for name in ("steps", "costs", "sentinel", "compiled", "checkpoints", "pages"):
         if (folder / f"{name}.json").exists():
             measured[name] = json.loads((folder / f"{name}.json").read_text())
     for name in ("scan", "long_run", "note"):
@@ -117,6 +117,35 @@ def sentinel_table(measured: dict) -> str:
     return f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
 
 
+def compiled_table(measured: dict) -> str:
+    if "compiled" not in measured:
+        return "not measured in this run\n"
+    steps = measured["compiled"]["steps"]
+    lines = [
+        f"{name} | {x['plain_ms']:.1f} | {x['goal']:.3f} | **{1 + x['share']:.4f}** "
+        f"| {with_samples(x)} | {x['regions_us']:.0f}"
+        for name, x in steps.items()
+    ]
+    table = rows(
+        "training step | compiled plain, ms | goal | share | ratio, 1 thread | in regions, us",
+        lines,
+    )
+    loads = [x["load"] for x in steps.values()]
+    told = f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
+    if "compile" in measured["compiled"]:
+        x = measured["compiled"]["compile"]
+        told += "\n" + rows(
+            "a process with one step of the GPT, model and AdamW compiled | `python`, s | "
+            "`nanscope run`, s",
+            [
+                f"empty caches | {x['python_cold_s']:.1f} | {x['nanscope_cold_s']:.1f}",
+                f"caches that the same process filled | {x['python_warm_s']:.1f} "
+                f"| {x['nanscope_warm_s']:.1f}",
+            ],
+        )
+    return told
+
+
 def checkpoints_table(measured: dict) -> str:
     if "checkpoints" not in measured:
         return "not measured in this run\n"
@@ -184,6 +213,7 @@ def page(measured: dict) -> str:
         "steps": steps_table(measured),
         "parts": parts_table(measured),
         "sentinel": sentinel_table(measured),
+        "compiled": compiled_table(measured),
         "checkpoints": checkpoints_table(measured),
         "pages": pages_table(measured),
         "scan": measured.get("scan", "not measured in this run"),

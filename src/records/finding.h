@@ -16,6 +16,7 @@
 #include "records/kinds.h"
 #include "records/maker.h"
 #include "records/module.h"
+#include "records/only_compiled.h"
 #include "records/origin.h"
 #include "records/rank.h"
 #include "records/step.h"
@@ -63,6 +64,7 @@ struct Finding {
   // likely, so is the finding.
   std::vector<std::string> arrival;
   bool arrival_is_likely = false;
+  std::optional<OnlyCompiled> only_compiled;  // eagerly the value is finite
   // Of what was received: the findings of the ranks that gave it, nearest first, lowest rank first;
   // those that received it themselves are followed by the ones that gave it to them. None of them
   // has such a list of its own.

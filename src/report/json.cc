@@ -276,6 +276,18 @@ Json forewarning_of(const Forewarning& forewarning) {
           {"steps", forewarning.steps}};
 }
 
+Json only_compiled_of(const OnlyCompiled& only) {
+  const auto or_none = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {{"kernel", or_none(only.kernel)},
+          {"lines", list_of(only.lines,
+                            [](const Site& site) {
+                              return Json{{"file", site.file}, {"line", site.line}};
+                            })},
+          {"rounded_to", or_none(only.rounded_to)},
+          {"setting", or_none(only.setting)},
+          {"setting_value", or_none(only.setting_value)}};
+}
+
 Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair) {
   Json json{
       {"level", word_of(finding.level)},
@@ -302,6 +314,7 @@ Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair
   report::add_modules(finding, json);
   if (finding.inputs_left_out > 0) json["inputs_left_out"] = finding.inputs_left_out;
   if (finding.forewarning) json["forewarning"] = forewarning_of(*finding.forewarning);
+  if (finding.only_compiled) json["only_compiled"] = only_compiled_of(*finding.only_compiled);
   if (!finding.given.empty()) json["given"] = list_of(finding.given, collective_of);
   if (!finding.elsewhere.empty()) {
     const auto story = [](const Finding& other) {

@@ -22,6 +22,8 @@ void for_each_site(Finding& finding, F change) {
   for (Link& link : finding.cleaned) change(link.site);
   for (Maker& maker : finding.makers) change(maker.site);
   if (finding.left_out_by) change(finding.left_out_by->site);
+  if (finding.only_compiled)
+    for (Site& site : finding.only_compiled->lines) change(site);
   for (RankWay& way : finding.received_by) {
     if (way.harm && way.harm->site) change(*way.harm->site);
     for (Link& link : way.chain) change(link.site);
