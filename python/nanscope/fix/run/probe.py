@@ -344,7 +344,9 @@ class _Exact:
             exact = self.original(*wide(copies(self.common)))
             if exact.dtype != torch.float64 or exact.shape != self.healthy.shape:
                 return relative
-            from_exact = (after - exact.detach()[self.healthy]).abs() / scale
+            right = exact.detach()[self.healthy]
+            size = torch.maximum(scale, right.abs())  # all digits may be lost: 0 for 0.004
+            from_exact = ((after - right).abs() / size).nan_to_num(nan=0.0)
         except Exception:
             return relative  # it cannot be computed in another type
         regained = (relative > NEARLY) & (from_exact <= NEARLY)
