@@ -16,16 +16,19 @@ def environment(mode: str = "lazy") -> dict[str, str]:
     return {"PYTHONPATH": path, "LAG_MODE": mode}
 
 
-def moved(program: Path, folder: Path) -> Path:
+def moved(program: Path, folder: Path, device: str = "lag") -> Path:
     """A copy in which new tensors are made on the device; lines and columns are as they were.
 
-    The first line, a comment, makes room for it. What the text calls "cpu" is "lag" there.
+    The first line, a comment, makes room for it. What the text calls "cpu" is "lag" there. Without
+    a seed of its own the program has the same random numbers on every device.
     """
     first, _, rest = program.read_text().partition("\n")
     assert first.startswith("#"), f"{program.name} begins with no comment"
-    rest = rest.replace('"cpu"', '"lag"').replace("'cpu'", "'lag'")
+    rest = rest.replace('"cpu"', f'"{device}"').replace("'cpu'", f"'{device}'")
+    begin = "import torch" if device == "cpu" else f"import {device}, torch"
+    begin += f"; torch.set_default_device('{device}'); torch.manual_seed(0)"
     copy = folder / program.name
-    copy.write_text(f"import lag, torch; torch.set_default_device('lag')\n{rest}")
+    copy.write_text(f"{begin}\n{rest}")
     return copy
 
 
@@ -61,9 +64,7 @@ def run_on(program: Path, folder: Path, mode: str = "lazy") -> watched.Watched:
 def run_here(program: Path, folder: Path) -> watched.Watched:
     """Watched, on the CPU."""
     folder.mkdir()
-    copy = folder / program.name
-    copy.write_text(program.read_text())
-    return watched.watch(copy, folder)
+    return watched.watch(moved(program, folder, "cpu"), folder)
 
 
 def differences(program: Path, mode: str, folder: Path) -> dict[str, tuple]:

@@ -21,6 +21,7 @@ enum class Sight : std::uint8_t {
   kWrapped,        // a subclass, a functorch level, a fake tensor: its parts are seen elsewhere
   kOpaque,         // mkldnn, nested, no storage
   kOfOtherThread,  // it may be written or freed there now: Note [Leaves of other threads]
+  kUntriedDevice,  // looked at, on a kind of device where nanscope was never seen to work
 };
 
 // Below the levels of torch.func: the tensor that holds the values.
@@ -54,10 +55,27 @@ void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass));
 // A tensor without values: fake, meta, or being traced.
 [[nodiscard]] bool has_no_values(const at::Tensor& tensor);
 
+// Note [Tensors on devices]
+// A tensor on a device that can be looked into has the same sight as one of the CPU: a look at it
+// is a probe there, and whoever asks for its numbers gets those of a copy. Who knows devices gives
+// these functions once, at the start; until then, and where a device cannot be read, they are not
+// asked.
+struct DeviceReader {
+  bool (*is_readable)(const c10::TensorImpl& tensor);
+  int (*ceiling)(const c10::TensorImpl& tensor);
+  // Of the tensor's storage, on the host.
+  const std::byte* (*bytes)(const c10::TensorImpl& tensor, ByteRange range);
+};
+void read_devices_by(const DeviceReader& reader);
+
 [[nodiscard]] DType dtype_of(c10::ScalarType type) noexcept;
 [[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor);
-// Only for tensors whose sight is kWatched.
+// Where it lies, on whatever device.
+[[nodiscard]] const void* address_of(const c10::TensorImpl& tensor);
+// Its numbers on the host; null where they cannot be read.
 [[nodiscard]] const void* data_of(const c10::TensorImpl& tensor);
+// All of its storage on the host; null where it cannot be read.
+[[nodiscard]] const void* storage_data_of(const c10::TensorImpl& tensor);
 // See scan/finite.h.
 [[nodiscard]] int ceiling_of(const c10::TensorImpl& tensor);
 [[nodiscard]] inline bool is_finite(const c10::TensorImpl& tensor) {
@@ -66,6 +84,14 @@ void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass));
 
 inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
   return tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
+}
+// Of one that has a storage.
+inline const c10::DataPtr& data_pointer_of(const c10::TensorImpl& tensor) noexcept {
+  return tensor.unsafe_storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
+}
+// Its memory can be read from here. Of one that has a storage.
+inline bool is_on_host(const c10::TensorImpl& tensor) noexcept {
+  return data_pointer_of(tensor).device().is_cpu();
 }
 inline StorageId storage_id(const c10::TensorImpl& tensor) noexcept {
   return {reinterpret_cast<std::uint64_t>(storage_of(tensor))};
