@@ -5,7 +5,6 @@
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/functorch/BatchedTensorImpl.h>
 #include <ATen/functorch/TensorWrapper.h>
-#include <c10/core/CPUAllocator.h>
 #include <c10/core/UndefinedTensorImpl.h>
 
 #include <algorithm>
@@ -44,15 +43,6 @@ Sight sight_of_other_device(const c10::TensorImpl& tensor, DType dtype) {
 
 // What is in memory is to be negated or conjugated when it is read.
 constexpr DispatchKeySet kLazyBits({DispatchKey::Negative, DispatchKey::Conjugate});
-
-// That of the device's own allocator; null where it does not tell.
-c10::DeleterFnPtr deleter_on(c10::DeviceType device) noexcept {
-  try {
-    return c10::GetAllocator(device)->raw_deleter();
-  } catch (const std::exception&) {
-    return nullptr;
-  }
-}
 
 // Quantized types stand for floating-point numbers.
 bool is_floating(c10::ScalarType type) {
@@ -163,7 +153,7 @@ DType dtype_of(c10::ScalarType type) noexcept {
   }
 }
 
-Sight sight_of(const c10::TensorImpl& tensor) {
+Sight sight_of_any(const c10::TensorImpl& tensor) {
   if (&tensor == c10::UndefinedTensorImpl::singleton()) return Sight::kNothing;
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has_any(kWrappers)) return Sight::kWrapped;
@@ -180,14 +170,6 @@ Sight sight_of(const c10::TensorImpl& tensor) {
   if (!is_scannable(dtype)) return Sight::kNothing;
   if (!tensor.has_storage()) return Sight::kOpaque;
   return tensor.numel() == 0 || address_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
-}
-
-const void* address_of(const c10::TensorImpl& tensor) {
-  // No copy-on-write storage is materialised by looking at it.
-  const auto* base = static_cast<const char*>(data_pointer_of(tensor).get());
-  return base == nullptr
-             ? nullptr
-             : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
 }
 
 const void* data_of(const c10::TensorImpl& tensor) {
@@ -216,12 +198,13 @@ int ceiling_of(const c10::TensorImpl& tensor) {
       address_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
 }
 
-bool is_foreign(const c10::TensorImpl& tensor) noexcept {
-  static const c10::DeleterFnPtr own = c10::GetCPUAllocator()->raw_deleter();
-  if (storage_of(tensor) == nullptr) return false;
-  const c10::DataPtr& data = data_pointer_of(tensor);
-  return data.get_deleter() != own &&
-         (data.device().is_cpu() || data.get_deleter() != deleter_on(data.device().type()));
+bool is_own_of_device(const c10::DataPtr& data) noexcept {
+  if (data.device().is_cpu()) return false;
+  try {
+    return data.get_deleter() == c10::GetAllocator(data.device().type())->raw_deleter();
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 bool holds_integers(const c10::TensorImpl& tensor) {
@@ -299,11 +282,6 @@ TensorState state_of(const at::Tensor& tensor, bool finite) {
   if (!finite && (is_on_host(impl) || !is_finite(impl)))
     state.kinds = kinds_of(OwnedView(tensor).view());
   return state;
-}
-
-bool fills_its_storage(const c10::TensorImpl& tensor) {
-  return tensor.is_non_overlapping_and_dense() &&
-         tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
 }
 
 bool overlaps_itself(const c10::TensorImpl& tensor) {
