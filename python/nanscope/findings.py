@@ -169,6 +169,7 @@ class TensorFacts(Statistics, JsonObject):
     remark: str = ""
     argument: str = ""  # its name in the op's schema: self, other
     parameter: bool = False  # a trained weight, or a view of one
+    device: str = "cpu"  # where it is
     feeding: Feeding | None = None
     exponents: Exponents | None = None
     bad_map: BadMap | None = None

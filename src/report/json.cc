@@ -176,6 +176,7 @@ Json tensor_of(const TensorFacts& tensor) {
   if (!tensor.remark.empty()) json["remark"] = tensor.remark;
   if (!tensor.argument.empty()) json["argument"] = tensor.argument;
   if (tensor.parameter) json["parameter"] = true;
+  if (!tensor.device.empty()) json["device"] = tensor.device;
   report::add_pictures(tensor, json);
   return json;
 }

@@ -35,6 +35,8 @@ class NewOps {
   // Notes the ops whose kernels have changed unnoticed. `called`: they may have been called since.
   void note_changed(bool called);
   void begin_count() noexcept { unwatched_.store(0, std::memory_order_relaxed); }
+  // The kernels of a whole device came, and may have been called since.
+  void count_unwatched() noexcept { unwatched_.fetch_add(1, std::memory_order_relaxed); }
   // Whether a library came since this was asked last. With the GIL held.
   [[nodiscard]] bool has_new_libraries();
   // Ops with kernels that nobody watched for a while, or that stand before the wrapper.
