@@ -22,6 +22,7 @@
 #define NANSCOPE_SOURCES(family) \
   family(forewarning)            \
   family(received)               \
+  family(compiled_only)          \
   family(memory)                 \
   family(input_data)             \
   family(constant)               \

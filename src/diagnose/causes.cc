@@ -73,6 +73,8 @@ constexpr CauseInfo kCauses[] = {
     {"foreign_operator", "the code of that operator",
      "An operator that is not torch's own returned it for finite inputs.",
      "Made by an operator that is not torch's own"},
+    {"compiled_only", "the compiled code, or an expression that leans on how eager rounds",
+     "Only the compiled form of a region gives it; eagerly it is finite.", "Only when compiled"},
     {"received_from_rank", "another rank",
      "The number came from another rank; the origin is there.", "Received from another rank"},
     {"overflow_in_reduction", "the type in which ranks are summed",

@@ -15,6 +15,10 @@
 #include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/own_time.h"
 
+namespace nanscope {
+struct OnlyCompiled;
+}
+
 namespace nanscope::torch_adapter {
 
 struct Counters {
@@ -23,7 +27,7 @@ struct Counters {
   std::uint64_t own_ticks = 0;  // about; see own_time.h
   // By Sight: results that held floating-point numbers and could not be looked into; of wrapped
   // ones only losses, gradients, parameters and buffers.
-  std::uint64_t unseen[8] = {};
+  std::uint64_t unseen[9] = {};
 };
 
 // A number that one thread counts up and others may read.
@@ -41,6 +45,7 @@ class Counter {
 
 struct Before;
 struct SiteRing;
+class HostCopies;
 class OwnerThread;
 
 // Belongs to its thread; the others read its counters.
@@ -54,6 +59,9 @@ class ThreadWatch {
   [[nodiscard]] OwnTime& own_time() noexcept { return own_time_; }
   // Its ops are our own; see Busy.
   [[nodiscard]] bool is_busy() const noexcept { return busy_; }
+  // For a device that computes by the CPU's kernels: from here on, on this thread. Gives back what
+  // held before.
+  bool exchange_busy(bool busy) noexcept { return std::exchange(busy_, busy); }
 
   // A verdict was reached on this thread, and the program is to stop for this finding.
   void want_stop(std::size_t finding) noexcept {
@@ -69,6 +77,12 @@ class ThreadWatch {
   // What it makes from here on is allowed to be bad: by the block of this number; 0, by none.
   [[nodiscard]] std::uint32_t allowed_by() const noexcept { return allowed_by_; }
   std::uint32_t allow(std::uint32_t block) noexcept { return std::exchange(allowed_by_, block); }
+  // What it computes is how a compiled region gives a value that eager does not: what is known of
+  // that; else null.
+  [[nodiscard]] const OnlyCompiled* only_compiled() const noexcept { return only_compiled_; }
+  const OnlyCompiled* be_only_compiled(const OnlyCompiled* known) noexcept {
+    return std::exchange(only_compiled_, known);
+  }
   [[nodiscard]] bool stop_wanted() const noexcept { return stop_wanted_; }
   void forget_stop() noexcept { stop_wanted_ = false; }
 
@@ -82,6 +96,7 @@ class ThreadWatch {
   bool stop_wanted_ = false;
   bool look_wanted_ = false;
   std::uint32_t allowed_by_ = 0;
+  const OnlyCompiled* only_compiled_ = nullptr;
 
   friend class Stopping;
   std::size_t stop_for_ = 0;   // the number of the finding
@@ -92,6 +107,8 @@ class ThreadWatch {
   std::vector<at::Tensor> at_hand_;
   friend struct Before;
   std::unique_ptr<Before, void (*)(Before*)> spare_before_{nullptr, nullptr};
+  friend class CopiesOfThread;
+  std::unique_ptr<HostCopies, void (*)(HostCopies*)> host_copies_{nullptr, nullptr};
   friend class Stacks;
   void* known_stacks_ = nullptr;
   friend class Owners;

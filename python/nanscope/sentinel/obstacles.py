@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from nanscope.sentinel.connections import Connections
 
 HARMLESS_THREADS = ("TMonitor",)  # tqdm's, which only draws
+HARMLESS_NAMES = ("subproc_worker_timer",)  # inductor's, which only ends workers that have no work
 
 
 def why_no_snapshot(torch: ModuleType, shared_memory: int, connections: Connections) -> str | None:
     """A reason, as it stands after "no snapshot can be taken: "."""
     if threading.current_thread() is not threading.main_thread():
         return "the training is not in the main thread"
-    if torch.cuda.is_initialized():
-        return "CUDA is in use, and cannot be forked"
+    for name in ("cuda", "xpu"):
+        if (module := getattr(torch, name, None)) is not None and module.is_initialized():
+            return f"{name.upper()} is in use, and cannot be forked"
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return "this process talks to other ranks"
@@ -49,7 +51,9 @@ def _other_threads() -> list[str]:
     return [
         _name_of(thread)
         for thread in threading.enumerate()
-        if thread is not threading.main_thread() and type(thread).__name__ not in HARMLESS_THREADS
+        if thread is not threading.main_thread()
+        and type(thread).__name__ not in HARMLESS_THREADS
+        and thread.name not in HARMLESS_NAMES
     ]
 
 

@@ -16,6 +16,7 @@ from nanscope.fix.patch.imports import with_torch
 from nanscope.fix.patch.instrument import patched
 from nanscope.fix.rewrites import (
     binary,
+    compiled,
     constants,
     ctc,
     data,
@@ -93,6 +94,7 @@ RULES = {
     "uninitialised_memory": (memory,),
     "inverse_trig_domain": (trigonometry,),
     "nan_constant": (constants, data),
+    "compiled_only": (compiled,),
     "singular_matrix": (linear_algebra,),
     "degenerate_decomposition": (linear_algebra,),
 }  # fmt: skip
