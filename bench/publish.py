@@ -42,7 +42,7 @@ def collect(folder: Path) -> dict:
             "torch": torch.__version__,
             "load": [round(x, 1) for x in os.getloadavg()],
         }
-    for name in ("steps", "costs", "sentinel", "compiled", "checkpoints"):
+    for name in ("steps", "costs", "sentinel", "compiled", "checkpoints", "pages"):
         if (folder / f"{name}.json").exists():
             measured[name] = json.loads((folder / f"{name}.json").read_text())
     for name in ("scan", "long_run", "note"):
@@ -159,6 +159,18 @@ def checkpoints_table(measured: dict) -> str:
     return f"{table}\nLoad while this was measured: {measured['checkpoints']['load'][0]}.\n"
 
 
+def pages_table(measured: dict) -> str:
+    if "pages" not in measured:
+        return "not measured in this run\n"
+    of = measured["pages"]
+    lines = [
+        f"{name} | {x['kilobytes']} | {x['ready_ms']} | {x['painted_ms']}"
+        for name, x in of["pages"].items()
+    ]
+    table = rows("page | kB | ready, ms | painted, ms", lines)
+    return f"{table}\nMedians of {of['rounds']}; load while this was measured: {of['load'][0]}.\n"
+
+
 def readme_table(measured: dict) -> str:
     lines = []
     for name, step in measured["steps"].items():
@@ -203,6 +215,7 @@ def page(measured: dict) -> str:
         "sentinel": sentinel_table(measured),
         "compiled": compiled_table(measured),
         "checkpoints": checkpoints_table(measured),
+        "pages": pages_table(measured),
         "scan": measured.get("scan", "not measured in this run"),
         "long_run": measured.get("long_run", "not measured in this run"),
     } | once(measured.get("costs", {}))

@@ -114,6 +114,7 @@ void add_command_line(nb::module_& module) {
       .def_ro("replay", &Outcome::replay)
       .def_ro("doctor", &Outcome::doctor)
       .def_ro("self_test", &Outcome::self_test)
+      .def_ro("device", &Outcome::device)
       .def_ro("mcp", &Outcome::mcp)
       .def_ro("quiet", &Outcome::quiet)
       .def_ro("verbose", &Outcome::verbose)

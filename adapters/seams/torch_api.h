@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/boxing/KernelFunction.h>
 #include <c10/core/Scalar.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/edge.h>
 #include <torch/csrc/autograd/function.h>
 
@@ -28,6 +29,20 @@ template <class Pointer = NodePtr>
 // `Scalar::isUnsigned` came with 2.9.
 [[nodiscard]] inline bool is_unsigned(const c10::Scalar& scalar) {
   return scalar.type() == at::kUInt64;
+}
+
+// Whether the program captures a graph on the device's current stream: nothing may wait for it
+// then. An older torch cannot say so of all devices; there nobody but PrivateUse1 is waited for.
+template <class Guard = c10::impl::VirtualGuardImpl>
+[[nodiscard]] bool captures_graph(c10::Device device) {
+  if constexpr (requires(const Guard& guard, c10::Stream stream) {
+                  guard.isStreamCapturing(stream);
+                }) {
+    const Guard guard(device.type());
+    return guard.isStreamCapturing(guard.getStream(device));
+  } else {
+    return device.type() != c10::DeviceType::PrivateUse1;
+  }
 }
 
 // What interposition leans on beside the types of signature.cc: a functor is a reference-counted

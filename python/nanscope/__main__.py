@@ -49,6 +49,10 @@ def main() -> int:
             from nanscope.api import self_test
 
             status = self_test.carry_out()
+        if outcome.device and status == 0:
+            from nanscope.api import device_trial
+
+            status = device_trial.carry_out(outcome.device)
         return status
     return show(outcome)
 

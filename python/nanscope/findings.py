@@ -96,6 +96,17 @@ class Link(JsonObject):
 
 
 @dataclass(frozen=True)
+class RankWay(JsonObject):
+    """How a value went on on a rank that received it: told where many captures are told as one."""
+
+    rank: int | None
+    call: str  # that brought it: all_reduce number 5 of group 0
+    chain: list[Link]
+    chain_truncated: bool
+    harm: HarmDone | None
+
+
+@dataclass(frozen=True)
 class Statistics:
     """The numbers of an array. Of nothing finite there is no minimum, maximum and mean."""
 
@@ -158,6 +169,7 @@ class TensorFacts(Statistics, JsonObject):
     remark: str = ""
     argument: str = ""  # its name in the op's schema: self, other
     parameter: bool = False  # a trained weight, or a view of one
+    device: str = "cpu"  # where it is
     feeding: Feeding | None = None
     exponents: Exponents | None = None
     bad_map: BadMap | None = None
@@ -332,6 +344,8 @@ class Finding(JsonObject):
     cleaned: list[Link] = field(default_factory=list)  # ops that made a part of it finite again
     modules: list[ModuleFacts] = field(default_factory=list)
     modules_left_out: int = 0
+    received_by: list[RankWay] = field(default_factory=list)
+    received_by_more: int = 0  # ranks beyond those listed
 
 
 @dataclass(frozen=True)

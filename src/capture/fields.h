@@ -85,6 +85,7 @@ void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("healthy", tensor.healthy);
   visit("exponents", tensor.exponents);
   visit("bad_map", tensor.bad_map);
+  visit("device", tensor.device);
 }
 
 void fields(auto& visit, A<ScalarFact> auto& scalar) {

@@ -76,6 +76,7 @@ struct Outcome {
   std::optional<ReplayRequest> replay{};
   bool doctor = false;
   bool self_test = false;  // of `doctor`
+  std::string device{};    // of `doctor`: one to be tried
   bool mcp = false;
   // The common options, for `doctor`.
   bool quiet = false;

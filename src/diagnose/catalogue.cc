@@ -47,7 +47,8 @@
   family(exponential)               \
   family(infinities)                \
   family(overflow)                  \
-  family(numpy_flag)
+  family(numpy_flag)                \
+  family(foreign)
 
 // clang-format on
 

@@ -18,6 +18,7 @@
 #include "records/module.h"
 #include "records/only_compiled.h"
 #include "records/origin.h"
+#include "records/rank.h"
 #include "records/step.h"
 #include "records/tensor_facts.h"
 #include "scan/statistics.h"
@@ -69,9 +70,13 @@ struct Finding {
   // has such a list of its own.
   std::vector<Finding> elsewhere;
   std::vector<Collective> given;  // into which it was given by this rank since; at most kMostGiven
+  // Of a merged capture, and in no file: its way on the ranks that received it, lowest rank first.
+  std::vector<RankWay> received_by;
+  std::int64_t received_by_more = 0;  // ranks beyond those kept
 
   static constexpr std::size_t kMostElsewhere = 8;
   static constexpr std::size_t kMostGiven = 8;
+  static constexpr std::size_t kMostReceivers = 16;
 };
 
 // Calls `change` with each tensor that a finding has facts of: inputs, outputs, those of makers.

@@ -16,6 +16,7 @@ namespace nanscope {
 struct TensorFacts {
   std::string name;  // in the source: `p`, `mask.sum()`
   std::string dtype;
+  std::string device;  // where it is, if not on the CPU: cuda:0
   std::vector<std::int64_t> shape;
   Statistics statistics;
   std::vector<Value> at_index;  // at the failing elements, in their order; empty if unknown

@@ -11,6 +11,7 @@
 #include "base/harmless_json.h"
 #include "capture/secrets.h"
 #include "diagnose/cause.h"
+#include "diagnose/received.h"
 #include "records/words.h"
 #include "report/journey.h"
 #include "report/json_document.h"
@@ -139,6 +140,15 @@ Json link_of(const Link& link) {
   return json;
 }
 
+Json rank_way_of(const RankWay& way) {
+  return {{"rank", way.rank < 0 ? Json(nullptr) : Json(way.rank)},
+          {"call", call_text(way.collective)},
+          {"collective", collective_of(way.collective)},
+          {"chain", list_of(way.chain, link_of)},
+          {"chain_truncated", way.chain_truncated},
+          {"harm", harm_of(way.harm)}};
+}
+
 void add_statistics(const Statistics& s, Json& json) {
   json["min"] = number_json(s.min);
   json["max"] = number_json(s.max);
@@ -166,6 +176,7 @@ Json tensor_of(const TensorFacts& tensor) {
   if (!tensor.remark.empty()) json["remark"] = tensor.remark;
   if (!tensor.argument.empty()) json["argument"] = tensor.argument;
   if (tensor.parameter) json["parameter"] = true;
+  if (!tensor.device.empty()) json["device"] = tensor.device;
   report::add_pictures(tensor, json);
   return json;
 }
@@ -312,6 +323,8 @@ Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair
     };
     json["elsewhere"] = list_of(finding.elsewhere, story);
   }
+  if (!finding.received_by.empty()) json["received_by"] = list_of(finding.received_by, rank_way_of);
+  if (finding.received_by_more > 0) json["received_by_more"] = finding.received_by_more;
   if (!repair.tried.empty()) json["tried"] = list_of(repair.tried, attempt_of);
   return json;
 }

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from watched import ENVIRONMENT, run_plain, watch
+from watched import ENVIRONMENT, python_without_blank, run_plain, watch
 
 HERE = Path(__file__).resolve().parent
 CASES = sorted((HERE / "cases").glob("*.py"))
@@ -34,7 +33,7 @@ def fits(program: Path, backend: str) -> bool:
 
 def answers(backend: str, programs: list[Path], folder: Path) -> dict[Path, dict]:
     """One process for all: the import of the compiler is what takes longest."""
-    command = [sys.executable, HERE / "run_programs.py", backend, *programs]
+    command = [python_without_blank(folder), HERE / "run_programs.py", backend, *programs]
     environment = {**ENVIRONMENT, "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800

@@ -9,12 +9,14 @@
 #include "adapters/python/native.h"
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_compiled.h"
+#include "adapters/torch/binding/python_devices.h"
 #include "adapters/torch/binding/python_forks.h"
 #include "adapters/torch/binding/python_moments.h"
 #include "adapters/torch/binding/python_new_ops.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/binding/python_sentinel.h"
 #include "adapters/torch/binding/python_subclasses.h"
+#include "adapters/torch/device/reader.h"
 #include "adapters/torch/hit/at_hand.h"
 #include "adapters/torch/hit/remade.h"
 #include "adapters/torch/interpose/install.h"
@@ -217,6 +219,7 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
 
   nb::set_leak_warnings(false);  // the hooks live as long as the process
   ask_for_wrapped(&wrapped_by);
+  read_devices_by(device_reader());
   Watcher::get().world().ask(
       {.state = &state_by_extent, .facts = &facts_at_hand, .receipt = &receipt_of});
   add_configuration(module);
@@ -238,13 +241,7 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
     const Installed counts = install_wrappers(watcher.new_ops(), watcher.other_devices());
     return nb::make_tuple(counts.of_torch, counts.of_others);
   });
-  // Devices whose kernels are counted and not watched: [("cuda", kernels)].
-  module.def("other_devices", [] {
-    nb::list devices;
-    for (const auto& [name, kernels] : Watcher::get().other_devices().list())
-      devices.append(nb::make_tuple(name, kernels));
-    return devices;
-  });
+  add_devices(module);
   add_new_ops(module);
   add_compiled(module);
   module.def("watch", [](bool on) {

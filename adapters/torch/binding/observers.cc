@@ -2,9 +2,11 @@
 
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_sentinel.h"
+#include "adapters/torch/interpose/device_kernels.h"
 #include "adapters/torch/interpose/install.h"
 #include "adapters/torch/interpose/trampoline.h"
 #include "adapters/torch/program/forewarn.h"
+#include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 
@@ -24,8 +26,10 @@ nb::object call_engine(Backward& backward) {
 // A quiet moment: ops that came since are wrapped, and the steps that were asked for may be done.
 void between_steps() {
   Watcher& watcher = Watcher::get();
-  if (watcher.new_ops().has_new_libraries()) watcher.new_ops().note_changed(/*called=*/true);
-  sweep(watcher.new_ops(), watcher.other_devices());
+  if (watcher.new_ops().has_new_libraries())
+    wrap_unnoticed_kernels(watcher.new_ops(), watcher.other_devices(), /*called=*/true);
+  count_kernels_of_new(watcher.other_devices());
+  if (watcher.new_ops().any()) sweep(watcher.new_ops(), watcher.other_devices());
   watcher.stopping().stop_after_steps(watcher.judge().current_step());
 }
 
@@ -43,6 +47,7 @@ class ExactObserver : public Observer {
     judged(Moment::kBackwardBegins, roots);
     nb::object result;
     try {
+      const BackwardCalls::Running running(Watcher::get().backward_calls(), current_stack());
       result = call_engine(backward);
     } catch (nb::python_error& error) {
       guarded([&] { moments().backward_raised(root, words_of(error)); });

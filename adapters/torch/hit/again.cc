@@ -1,7 +1,6 @@
 #include "adapters/torch/hit/again.h"
 
 #include <ATen/Functions.h>
-#include <ATen/core/LegacyTypeDispatch.h>
 
 #include <string_view>
 #include <utility>
@@ -46,17 +45,10 @@ std::optional<c10::ScalarType> type_of_result(const Finding& finding) {
 
 }  // namespace
 
-KernelsOnly::KernelsOnly()
-    : excluded_(c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset |
-                c10::python_ks |
-                c10::DispatchKeySet({c10::DispatchKey::Functionalize,
-                                     c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
-                                     c10::DispatchKey::FuncTorchDynamicLayerBackMode})) {}
-
 bool Again::may_run() const {
-  return wrapper_.handle && call_.arguments != nullptr && !wrapper_.random &&
-         !wrapper_.transparent && wrapper_.rule != ScanRule::kAllocates &&
-         wrapper_.rule != ScanRule::kLifts && is_small_enough();
+  return wrapper_.handle && !wrapper_.random && !wrapper_.transparent &&
+         wrapper_.rule != ScanRule::kAllocates && wrapper_.rule != ScanRule::kLifts &&
+         is_small_enough();
 }
 
 bool Again::is_small_enough() const {
@@ -85,13 +77,21 @@ std::vector<Value> Again::compute(Width width, const Change* change, std::string
 
 std::optional<c10::IValue> Again::argument(std::size_t i, std::string& remark) {
   const ArgumentInfo& info = wrapper_.arguments[i];
-  const void* slot = call_.arguments[i];
   const auto tensor = [&](const at::Tensor& given) -> std::optional<c10::IValue> {
     if (!given.defined()) return c10::IValue(at::Tensor());
     std::optional<at::Tensor> wide = operand(given, i, remark);
     if (!wide) return std::nullopt;
     return c10::IValue(std::move(*wide));
   };
+  if (call_.arguments == nullptr) {
+    const c10::IValue& given = static_cast<const BoxedCall&>(call_).values[i];
+    if (given.isTensor()) return tensor(given.toTensor());
+    const std::string& name = wrapper_.argument_names[i];
+    if (name == "dtype" || says_how_stored(name)) return by_default(name);
+    return given.isTensorList() || given.isOptionalTensorList() ? std::nullopt
+                                                                : std::optional(given);
+  }
+  const void* slot = call_.arguments[i];
   switch (info.kind) {
     case SlotKind::kTensor:
       return tensor(by_reference<at::Tensor>(slot));
@@ -157,7 +157,8 @@ std::optional<at::Tensor> Again::operand(const at::Tensor& given, std::size_t ar
   } else if (wrapper_.pointwise) {
     copy = failing_elements_of(view, type);
   } else if (!restored) {
-    copy = given.to(type, /*non_blocking=*/false, /*copy=*/true);
+    copy =
+        given.to(at::TensorOptions(c10::kCPU).dtype(type), /*non_blocking=*/false, /*copy=*/true);
   }
   if (!copy || change_ == nullptr) return copy;
   return change_->changed(argument, std::move(*copy));

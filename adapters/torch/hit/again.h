@@ -1,11 +1,11 @@
 // The op that failed, run again on copies: in a wider type, or with one operand changed.
 //
-// Only the failing elements of a pointwise op are computed; other ops as a whole, if they are
-// small. Nothing of the program's is written, and an op that draws random numbers is not run.
+// On the CPU, wherever the program computed it. Only the failing elements of a pointwise op are
+// computed; other ops as a whole, if they are small. Nothing of the program's is written, and an op
+// that draws random numbers is not run.
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <optional>
 #include <string>
@@ -13,20 +13,10 @@
 
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/watch/before.h"
-#include "adapters/torch/watch/threads.h"
+#include "adapters/torch/watch/kernels_only.h"
 #include "records/finding.h"
 
 namespace nanscope::torch_adapter {
-
-// The kernels alone: no graph, no casts, no modes of the program see these calls.
-class KernelsOnly {
- public:
-  KernelsOnly();
-
- private:
-  const Busy busy_;
-  const c10::impl::ExcludeDispatchKeyGuard excluded_;
-};
 
 enum class Width { kAsItIs, kFloat32, kFloat64 };
 

@@ -1,5 +1,6 @@
 #include "adapters/torch/hit/at_hand.h"
 
+#include "adapters/torch/device/host_copies.h"
 #include "adapters/torch/hit/facts.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/watch/threads.h"
@@ -33,7 +34,10 @@ void keep_at_hand(const at::Tensor& tensor, const TensorState& state) {
   }
 }
 
-LetGoAfterwards::~LetGoAfterwards() { AtHand::tensors().clear(); }
+LetGoAfterwards::~LetGoAfterwards() {
+  AtHand::tensors().clear();
+  HostCopies::forget();
+}
 
 std::shared_ptr<const EventFacts> facts_at_hand(const TensorState& state) {
   for (const at::Tensor& tensor : AtHand::tensors()) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "adapters/torch/device/probe.h"
 #include "adapters/torch/hit/saved.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/ops/op_table.h"
@@ -27,6 +28,7 @@ std::optional<double> largest_or_bad(const at::Tensor& tensor, std::int64_t& ele
   if (sight_of(impl) != Sight::kWatched || impl.numel() == 0 || impl.numel() > elements_left)
     return std::nullopt;
   elements_left -= impl.numel();
+  if (!is_on_host(impl)) return largest_on_device(impl);
   Census seen;
   if (impl.is_non_overlapping_and_dense()) {
     seen = census_of(data_of(impl), static_cast<std::size_t>(impl.numel()),

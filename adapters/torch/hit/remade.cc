@@ -78,8 +78,7 @@ void configure_remaking(_object* make_again) { Watcher::get().make_again_by(make
 std::optional<Experiment> make_operand_again(const Wrapper& wrapper, const Call& call,
                                              const Before* before, const at::Tensor& output) {
   const std::string op = bare_name(wrapper.info.name);
-  if (!wrapper.pointwise || wrapper.random || call.arguments == nullptr || !has_a_domain(op))
-    return std::nullopt;
+  if (!wrapper.pointwise || wrapper.random || !has_a_domain(op)) return std::nullopt;
   const std::vector<Index> failing = first_bad(OwnedView(output).view(), 1);
   if (failing.empty()) return std::nullopt;
   const auto value = deciding_value(wrapper, call, before, op, failing[0]);

@@ -32,6 +32,7 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   TensorFacts facts;
   facts.dtype = type_name(tensor);
   facts.shape = view.sizes;
+  if (!tensor.is_cpu()) facts.device = tensor.device().str();
   if (view.data != nullptr || tensor.numel() == 0) {
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     if (sight_of(impl) == Sight::kWatched || holds_integers(impl))
@@ -70,8 +71,9 @@ BadPattern pattern_in_memory(const at::Tensor& tensor) {
   if (view.data == nullptr || !impl.has_storage()) return pattern_of(kind_map_of(view.view()));
   const c10::Storage& storage = impl.storage();
   const std::size_t size = impl.itemsize();
-  if (size != 0 && storage.data() != nullptr && storage.nbytes() <= kMostBytes) {
-    view.data = storage.data();
+  const void* const all = storage.nbytes() <= kMostBytes ? storage_data_of(impl) : nullptr;
+  if (size != 0 && all != nullptr) {
+    view.data = all;
     view.sizes = {static_cast<std::int64_t>(storage.nbytes() / size)};
     view.strides = {1};
   }

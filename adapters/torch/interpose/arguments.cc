@@ -25,6 +25,7 @@ void each_number(const Wrapper& wrapper, const Call& call, Visit visit) {
     const auto& values = static_cast<const BoxedCall&>(call).values;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i].isDouble()) visit(i, values[i].toDouble());
+      if (values[i].isInt()) visit(i, static_cast<double>(values[i].toInt()));
     }
     return;
   }
@@ -57,6 +58,13 @@ void each_number(const Wrapper& wrapper, const Call& call, Visit visit) {
   }
 }
 
+std::optional<std::vector<std::int64_t>> boxed_dims(const c10::IValue& value) {
+  if (value.isInt()) return std::vector{value.toInt()};
+  if (value.isIntList()) return value.toIntVector();
+  if (value.isNone()) return std::vector<std::int64_t>{};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<NumberArgument> numbers_of(const Wrapper& wrapper, const Call& call) {
@@ -80,9 +88,9 @@ bool has_nonfinite_number(const Wrapper& wrapper, const Call& call) {
 }
 
 std::optional<std::vector<std::int64_t>> dims_of(const Wrapper& wrapper, const Call& call) {
-  if (call.arguments == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
     if (wrapper.argument_names[i] != "dim") continue;
+    if (call.arguments == nullptr) return boxed_dims(static_cast<const BoxedCall&>(call).values[i]);
     const void* slot = call.arguments[i];
     switch (wrapper.arguments[i].kind) {
       case SlotKind::kInt:

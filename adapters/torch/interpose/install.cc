@@ -170,6 +170,7 @@ int sweep(NewOps& new_ops, OtherDevices& other_devices) {
 
 void wrap_unnoticed_kernels(NewOps& new_ops, OtherDevices& other_devices, bool called) {
   new_ops.note_changed(called);
+  if (count_kernels_of_new(other_devices) && called) new_ops.count_unwatched();
   if (new_ops.any()) sweep(new_ops, other_devices);
 }
 

@@ -3,8 +3,8 @@
 // Note [Ops that come late]
 // Torch tells of an op when it is defined, before it has a kernel and with the dispatcher's lock
 // held: nothing can be wrapped then. The next watched call does it, before it begins. A name that
-// has no kernel by then waits; it is tried again when torch.library is given a kernel for it, when
-// more ops come, and between steps. Of kernels in C++ nobody tells: Note [Kernels that come late].
+// has no kernel by then waits; it is tried again when torch.library is given a kernel for it and when
+// more ops come. Of kernels in C++ nobody tells: Note [Kernels that come late].
 #pragma once
 
 #include <ATen/core/operator_name.h>
@@ -35,6 +35,8 @@ class NewOps {
   // Notes the ops whose kernels have changed unnoticed. `called`: they may have been called since.
   void note_changed(bool called);
   void begin_count() noexcept { unwatched_.store(0, std::memory_order_relaxed); }
+  // The kernels of a whole device came, and may have been called since.
+  void count_unwatched() noexcept { unwatched_.fetch_add(1, std::memory_order_relaxed); }
   // Whether a library came since this was asked last. With the GIL held.
   [[nodiscard]] bool has_new_libraries();
   // Ops with kernels that nobody watched for a while, or that stand before the wrapper.

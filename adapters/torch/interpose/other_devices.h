@@ -1,10 +1,11 @@
 // The devices other than the CPU that this torch has kernels for.
 //
 // Note [Other devices are counted]
-// What another device computes is not looked into. So that silence is never taken for health, a
-// wrapper stands in front of its kernels too, which only counts their results; what such a kernel
-// writes to the CPU is remembered as not watched. A device may come when torch has long been
-// imported (PrivateUse1): moments of the program ask for new ones.
+// A wrapper stands in front of the kernels of every other device too. Where the device can be
+// looked into (Note [A device is tried before it is believed]), its ops are judged as those of the
+// CPU are. Where not, their results are counted, so that silence is never taken for health, and
+// what such a kernel writes to the CPU is remembered as not watched. A device may come when torch
+// has long been imported (PrivateUse1): moments of the program ask for new ones.
 #pragma once
 
 #include <c10/core/DispatchKey.h>
@@ -20,7 +21,7 @@ class OtherDevices {
  public:
   struct Device {
     std::string name;  // cuda
-    int kernels = 0;   // that are counted
+    int kernels = 0;   // that have a wrapper
   };
 
   // Those that can make a tensor now, and could not before. Each is given out once.

@@ -5,7 +5,6 @@
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/functorch/BatchedTensorImpl.h>
 #include <ATen/functorch/TensorWrapper.h>
-#include <c10/core/CPUAllocator.h>
 #include <c10/core/UndefinedTensorImpl.h>
 
 #include <algorithm>
@@ -22,11 +21,24 @@ constexpr DispatchKeySet kWrappers({DispatchKey::Functionalize, DispatchKey::Fun
                                     DispatchKey::FuncTorchGradWrapper});
 
 Wrapped (*wrapped_in)(const at::Tensor& subclass) = nullptr;
+const DeviceReader* devices_read_by = nullptr;
 
 // Some subclasses have __torch_dispatch__ and memory of their own.
 bool has_memory(const c10::TensorImpl& tensor) {
   return tensor.key_set().has(DispatchKey::CPU) && tensor.has_storage() &&
-         data_of(tensor) != nullptr;
+         address_of(tensor) != nullptr;
+}
+
+// On a device that can be looked into, in one piece.
+bool is_read_by_device(const c10::TensorImpl& tensor) {
+  return devices_read_by != nullptr && tensor.has_storage() && !tensor.is_cpu() &&
+         tensor.device_type() != c10::DeviceType::Meta && devices_read_by->is_readable(tensor);
+}
+
+Sight sight_of_other_device(const c10::TensorImpl& tensor, DType dtype) {
+  if (tensor.numel() == 0) return Sight::kNothing;
+  if (!is_scannable(dtype) || !is_read_by_device(tensor)) return Sight::kOtherDevice;
+  return address_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
 }
 
 // What is in memory is to be negated or conjugated when it is read.
@@ -55,6 +67,8 @@ at::Tensor below_transforms(at::Tensor tensor) {
   }
   return tensor;
 }
+
+void read_devices_by(const DeviceReader& reader) { devices_read_by = &reader; }
 
 void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass)) { wrapped_in = answer; }
 
@@ -139,7 +153,7 @@ DType dtype_of(c10::ScalarType type) noexcept {
   }
 }
 
-Sight sight_of(const c10::TensorImpl& tensor) {
+Sight sight_of_any(const c10::TensorImpl& tensor) {
   if (&tensor == c10::UndefinedTensorImpl::singleton()) return Sight::kNothing;
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has_any(kWrappers)) return Sight::kWrapped;
@@ -151,44 +165,53 @@ Sight sight_of(const c10::TensorImpl& tensor) {
     if (keys.has(DispatchKey::SparseCPU) || keys.has(DispatchKey::SparseCsrCPU))
       return Sight::kSparse;
     if (keys.has(DispatchKey::QuantizedCPU)) return Sight::kQuantized;
-    return tensor.is_cpu() ? Sight::kOpaque : Sight::kOtherDevice;
+    return tensor.is_cpu() ? Sight::kOpaque : sight_of_other_device(tensor, dtype);
   }
   if (!is_scannable(dtype)) return Sight::kNothing;
   if (!tensor.has_storage()) return Sight::kOpaque;
-  return tensor.numel() == 0 || data_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
+  return tensor.numel() == 0 || address_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
 }
 
 const void* data_of(const c10::TensorImpl& tensor) {
-  // No copy-on-write storage is materialised by looking at it.
-  const auto* base =
-      static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
-  return base == nullptr
-             ? nullptr
-             : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+  if (__builtin_expect(is_on_host(tensor), 1)) return address_of(tensor);
+  return is_read_by_device(tensor) && tensor.numel() != 0
+             ? devices_read_by->bytes(tensor, range_of(tensor))
+             : nullptr;
+}
+
+const void* storage_data_of(const c10::TensorImpl& tensor) {
+  if (is_on_host(tensor)) return data_pointer_of(tensor).get();
+  const std::size_t bytes = storage_of(tensor)->nbytes();
+  return is_read_by_device(tensor) && bytes != 0 ? devices_read_by->bytes(tensor, {0, bytes})
+                                                 : nullptr;
 }
 
 int ceiling_of(const c10::TensorImpl& tensor) {
+  if (__builtin_expect(!is_on_host(tensor), 0)) return devices_read_by->ceiling(tensor);
   const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
   if (__builtin_expect(tensor.is_non_overlapping_and_dense(), 1)) {
-    return nanscope::ceiling_of(data_of(tensor), tensor.numel() * tensor.itemsize(), dtype);
+    return nanscope::ceiling_of(address_of(tensor), tensor.numel() * tensor.itemsize(), dtype);
   }
   const c10::IntArrayRef sizes = tensor.sizes();
   const c10::IntArrayRef strides = tensor.strides();
   return nanscope::ceiling_of(TensorView{
-      data_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
+      address_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
 }
 
-bool is_foreign(const c10::TensorImpl& tensor) noexcept {
-  static const c10::DeleterFnPtr own = c10::GetCPUAllocator()->raw_deleter();
-  c10::StorageImpl* storage = storage_of(tensor);
-  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() != own;
+bool is_own_of_device(const c10::DataPtr& data) noexcept {
+  if (data.device().is_cpu()) return false;
+  try {
+    return data.get_deleter() == c10::GetAllocator(data.device().type())->raw_deleter();
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 bool holds_integers(const c10::TensorImpl& tensor) {
   const c10::ScalarType type = c10::typeMetaToScalarType(tensor.dtype());
   const DispatchKeySet keys = tensor.key_set();
-  return c10::isIntegralType(type, /*includeBool=*/true) && keys.has(DispatchKey::CPU) &&
-         !keys.has_any(kWrappers) && has_memory(tensor);
+  return c10::isIntegralType(type, /*includeBool=*/true) && !keys.has_any(kWrappers) &&
+         (keys.has(DispatchKey::CPU) ? has_memory(tensor) : is_read_by_device(tensor));
 }
 
 bool is_negated(const c10::TensorImpl& tensor) noexcept {
@@ -255,13 +278,10 @@ TensorState state_of(const at::Tensor& tensor, bool finite) {
   state.range = range_of(impl);
   state.dense = impl.is_non_overlapping_and_dense();
   state.requires_grad = impl.requires_grad();
-  if (!finite) state.kinds = kinds_of(OwnedView(tensor).view());
+  // Of what is finite on a device nothing is copied.
+  if (!finite && (is_on_host(impl) || !is_finite(impl)))
+    state.kinds = kinds_of(OwnedView(tensor).view());
   return state;
-}
-
-bool fills_its_storage(const c10::TensorImpl& tensor) {
-  return tensor.is_non_overlapping_and_dense() &&
-         tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
 }
 
 bool overlaps_itself(const c10::TensorImpl& tensor) {
@@ -285,10 +305,10 @@ bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
   if (&a == &b) return true;
   if (storage_of(a) == nullptr || storage_of(b) == nullptr) return false;
   const bool same_storage = storage_of(a) == storage_of(b);
-  if (!same_storage && data_of(a) == nullptr) return false;
+  if (!same_storage && address_of(a) == nullptr) return false;
   // NumPy and DLPack make a second storage over the same memory.
   const bool same_place =
-      same_storage ? a.storage_offset() == b.storage_offset() : data_of(a) == data_of(b);
+      same_storage ? a.storage_offset() == b.storage_offset() : address_of(a) == address_of(b);
   return same_place && a.sizes() == b.sizes() && a.strides() == b.strides() &&
          a.dtype() == b.dtype() && (a.key_set() & kLazyBits) == (b.key_set() & kLazyBits);
 }

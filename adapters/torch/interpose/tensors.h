@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/CPUAllocator.h>
 
 #include <vector>
 
@@ -21,6 +22,7 @@ enum class Sight : std::uint8_t {
   kWrapped,        // a subclass, a functorch level, a fake tensor: its parts are seen elsewhere
   kOpaque,         // mkldnn, nested, no storage
   kOfOtherThread,  // it may be written or freed there now: Note [Leaves of other threads]
+  kUntriedDevice,  // looked at, on a kind of device where nanscope was never seen to work
 };
 
 // Below the levels of torch.func: the tensor that holds the values.
@@ -54,19 +56,66 @@ void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass));
 // A tensor without values: fake, meta, or being traced.
 [[nodiscard]] bool has_no_values(const at::Tensor& tensor);
 
+// Note [Tensors on devices]
+// A tensor on a device that can be looked into has the same sight as one of the CPU: a look at it
+// is a probe there, and whoever asks for its numbers gets those of a copy. Who knows devices gives
+// these functions once, at the start; until then, and where a device cannot be read, they are not
+// asked.
+struct DeviceReader {
+  bool (*is_readable)(const c10::TensorImpl& tensor);
+  int (*ceiling)(const c10::TensorImpl& tensor);
+  // Of the tensor's storage, on the host.
+  const std::byte* (*bytes)(const c10::TensorImpl& tensor, ByteRange range);
+};
+void read_devices_by(const DeviceReader& reader);
+
 [[nodiscard]] DType dtype_of(c10::ScalarType type) noexcept;
-[[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor);
-// Only for tensors whose sight is kWatched.
+
+// None where the tensor has no memory of its own. Asks no virtual function: this is asked on every
+// op.
+inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
+  return tensor.unsafe_storage().unsafeGetStorageImpl();
+}
+inline const c10::DataPtr& data_pointer_of(const c10::TensorImpl& tensor) noexcept {
+  return storage_of(tensor)->_mutable_data_ptr_no_checks();
+}
+// Its memory can be read from here. Only for tensors that have a storage.
+inline bool is_on_host(const c10::TensorImpl& tensor) noexcept {
+  return data_pointer_of(tensor).device().is_cpu();
+}
+// Where it lies, on whatever device. Only for tensors that have a storage. No copy-on-write storage
+// is materialised by looking at it.
+inline const void* address_of(const c10::TensorImpl& tensor) {
+  const auto* base = static_cast<const char*>(data_pointer_of(tensor).get());
+  return base == nullptr
+             ? nullptr
+             : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+// Its numbers on the host; null where they cannot be read.
 [[nodiscard]] const void* data_of(const c10::TensorImpl& tensor);
+// All of its storage on the host; null where it cannot be read.
+[[nodiscard]] const void* storage_data_of(const c10::TensorImpl& tensor);
+
+[[nodiscard]] Sight sight_of_any(const c10::TensorImpl& tensor);
+// Most tensors are plain: of float32, dense, on the CPU.
+inline Sight sight_of(const c10::TensorImpl& tensor) {
+  constexpr c10::DispatchKeySet kWrapping(
+      {c10::DispatchKey::Functionalize, c10::DispatchKey::FuncTorchBatched,
+       c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::Python});
+  const c10::DispatchKeySet keys = tensor.key_set();
+  const bool plain = keys.has(c10::DispatchKey::CPU) && !keys.has_any(kWrapping) &&
+                     tensor.dtype() == caffe2::TypeMeta::Make<float>() &&
+                     storage_of(tensor) != nullptr && tensor.numel() != 0 &&
+                     address_of(tensor) != nullptr;
+  return __builtin_expect(plain, 1) ? Sight::kWatched : sight_of_any(tensor);
+}
 // See scan/finite.h.
 [[nodiscard]] int ceiling_of(const c10::TensorImpl& tensor);
 [[nodiscard]] inline bool is_finite(const c10::TensorImpl& tensor) {
   return ceiling_of(tensor) != kNoCeiling;
 }
 
-inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
-  return tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
-}
 inline StorageId storage_id(const c10::TensorImpl& tensor) noexcept {
   return {reinterpret_cast<std::uint64_t>(storage_of(tensor))};
 }
@@ -79,7 +128,10 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 [[nodiscard]] std::uint64_t whereabouts_of(const at::Tensor& tensor);
 
 // Every number of its storage is one of its elements.
-[[nodiscard]] bool fills_its_storage(const c10::TensorImpl& tensor);
+inline bool fills_its_storage(const c10::TensorImpl& tensor) {
+  return tensor.is_non_overlapping_and_dense() &&
+         tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
+}
 // Two of its elements may lie in the same place.
 [[nodiscard]] bool overlaps_itself(const c10::TensorImpl& tensor);
 // The same elements, in the same order.
@@ -88,8 +140,15 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 [[nodiscard]] bool holds_integers(const c10::TensorImpl& tensor);
 // Its numbers are the negatives or conjugates of those in memory.
 [[nodiscard]] bool is_negated(const c10::TensorImpl& tensor) noexcept;
+// Allocated by the device's own allocator; not if that does not tell.
+[[nodiscard]] bool is_own_of_device(const c10::DataPtr& data) noexcept;
 // Memory of somebody else: NumPy, a file, another process.
-[[nodiscard]] bool is_foreign(const c10::TensorImpl& tensor) noexcept;
+inline bool is_foreign(const c10::TensorImpl& tensor) noexcept {
+  static const c10::DeleterFnPtr own = c10::GetCPUAllocator()->raw_deleter();
+  if (storage_of(tensor) == nullptr) return false;
+  const c10::DataPtr& data = data_pointer_of(tensor);
+  return data.get_deleter() != own && !is_own_of_device(data);
+}
 
 // A view with its own copy of sizes and strides, over live or kept data.
 struct OwnedView {

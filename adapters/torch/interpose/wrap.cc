@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "adapters/torch/device/readable_devices.h"
 #include "adapters/torch/interpose/private_members.h"
 #include "adapters/torch/interpose/schemas.h"
 #include "adapters/torch/interpose/wrapper.h"
@@ -163,6 +164,11 @@ void scan_always(Wrapper& wrapper) {
   wrapper.sign_rule = nullptr;
 }
 
+c10::DeviceType device_of(DispatchKey key) {
+  return c10::dispatchKeyToDeviceType(
+      c10::toRuntimePerBackendFunctionalityKey(DispatchKey::Dense, c10::toBackendComponent(key)));
+}
+
 // Ours already: an op is noted again when it gets a kernel for another key.
 bool is_wrapper(const c10::KernelFunction& kernel) {
   const c10::OperatorKernel* functor = ((kernel.*boxed_kernel()).*boxed_functor()).get();
@@ -189,11 +195,13 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key, bool late, bool
   auto wrapper = std::make_unique<Wrapper>(name.name, kernel);
   wrapper->handle = handle;
   wrapper->other_device = other_device;
+  wrapper->untried_device = other_device && is_untried(device_of(key));
   learn(*wrapper, base, name.overload_name, aten, entry, schema);
   if (aten && key == DispatchKey::CPU) {
     wrapper->ceiling_rule = ceiling_rule_of(base, name.overload_name);
     wrapper->sign_rule = sign_rule_of(base, name.overload_name);
   }
+  if (other_device) wrapper->rows_alike = false;  // it would be copied for it
   // The program's own kernel for an op of torch: nothing that is known of torch's holds for it.
   const bool replaced = late && aten;
   wrapper->transparent |= replaced;

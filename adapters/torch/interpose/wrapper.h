@@ -44,7 +44,7 @@ struct alignas(128) Wrapper final : c10::OperatorKernel {
   FormerKernel former{};  // at a fixed offset, read by the trampolines
   ResultShape shape = ResultShape::kNone;
   ScanRule rule = ScanRule::kScan;
-  bool other_device = false;   // counted, not looked at: Note [Other devices are counted]
+  bool other_device = false;   // not the CPU's kernel: Note [Other devices are counted]
   bool collective = false;     // in flight when it returns: its memory is written by others
   bool transparent = false;    // the ops inside are the program's own: foreach loops, custom ops
   bool writes = false;         // an argument
@@ -55,10 +55,11 @@ struct alignas(128) Wrapper final : c10::OperatorKernel {
   bool partial_write = false;  // index_put_ and kin: bad elements it leaves alone were not read
   bool typed = false;
   bool has_scalars = false;
-  bool hidden_writes = false;  // of some argument
-  bool random = false;         // draws random numbers: never run again
-  bool looks_aside = false;    // healthy calls tell something too: see look_aside
-  bool adds_guard = false;     // add, clamp: where an eps comes in
+  bool hidden_writes = false;   // of some argument
+  bool random = false;          // draws random numbers: never run again
+  bool looks_aside = false;     // healthy calls tell something too: see look_aside
+  bool adds_guard = false;      // add, clamp: where an eps comes in
+  bool untried_device = false;  // see Sight::kUntriedDevice
   CeilingRule ceiling_rule = nullptr;
   SignRule sign_rule = nullptr;
   c10::SmallVector<ArgumentInfo, 8> arguments;

@@ -59,7 +59,8 @@ Extent known_extent(const at::Tensor& tensor) {
   if (type == at::kBool) return {0, Sign::kNotNegative};
   if (c10::isIntegralType(type, /*includeBool=*/false)) return {64, Sign::kAny};
   const c10::StorageImpl* storage = storage_of(impl);
-  if (storage == nullptr || c10::isComplexType(type)) return {};
+  // Of a device nothing is known for long: it is looked at again.
+  if (storage == nullptr || c10::isComplexType(type) || !is_on_host(impl)) return {};
   const Watcher& watcher = Watcher::get();
   const Extent extent = watcher.storages().extent_of(storage, type);
   if (extent.ceiling == kNoCeiling || is_foreign(impl)) return {};

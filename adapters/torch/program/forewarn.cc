@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "adapters/torch/device/probe.h"
 #include "adapters/torch/hit/makers.h"
 #include "adapters/torch/hit/saved.h"
 #include "adapters/torch/interpose/tensors.h"
@@ -30,6 +31,17 @@ double vanishing_below(c10::ScalarType type) {
 }
 
 std::string type_name(c10::ScalarType type) { return std::string(name_of(dtype_of(type))); }
+
+// Of the finite ones; NaN where none can be seen. On a device none is copied.
+double largest_of_weight(const at::Tensor& weight) {
+  const c10::TensorImpl& impl = *weight.unsafeGetTensorImpl();
+  if (sight_of(impl) == Sight::kWatched && !is_on_host(impl)) {
+    const double largest = largest_on_device(impl);
+    return std::isinf(largest) ? NAN : largest;
+  }
+  const Statistics seen = statistics_of(OwnedView(weight).view());
+  return seen.min && seen.max ? std::max(std::fabs(*seen.min), std::fabs(*seen.max)) : NAN;
+}
 
 }  // namespace
 
@@ -91,9 +103,8 @@ void watch_weights() {
   for (const Weight& weight : Watcher::get().history().trained_weights()) {
     if (weight.tensor.dim() < 2 || weight.steps < kFewestSteps || weight.tensor.numel() == 0)
       continue;
-    const Statistics seen = statistics_of(OwnedView(weight.tensor).view());
-    if (!seen.min || !seen.max) continue;
-    const double largest = std::max(std::fabs(*seen.min), std::fabs(*seen.max));
+    const double largest = largest_of_weight(weight.tensor);
+    if (std::isnan(largest)) continue;
     const StorageId storage = storage_id(*weight.tensor.unsafeGetTensorImpl());
     const std::string dtype = type_name(weight.tensor.scalar_type());
     const StackId here = 0;

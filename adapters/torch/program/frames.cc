@@ -199,6 +199,7 @@ StackInfo SourceFiles::describe(const PythonFrame* frame) {
     info.inside_backward = is_engine(frame, file);
   }
   info.in_engine = engine_passed;
+  info.in_checkpoint = checkpoint;
   info.recomputes = info.inside_backward && checkpoint;
   return info;
 }

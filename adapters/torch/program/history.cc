@@ -1,11 +1,15 @@
 #include "adapters/torch/program/history.h"
 
+#include <ATen/ops/cat.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "adapters/torch/device/unowned.h"
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/watch/kernels_only.h"
 #include "adapters/torch/watch/owners.h"
 #include "scan/statistics.h"
 
@@ -44,25 +48,49 @@ void in_four(std::int64_t count, Add add) {
   for (std::int64_t i = fours; i < count; ++i) add(i, 0);
 }
 
+// The same elements side by side, brought from a device.
+at::Tensor sample_on_host(const c10::TensorImpl& impl) {
+  const KernelsOnly kernels_only;
+  const std::int64_t numel = impl.numel();
+  const at::Tensor flat = unowned(impl).as_strided({numel}, {1});
+  if (numel <= kMostWhole) return flat.to(c10::kCPU);
+  std::vector<at::Tensor> stretches;
+  for (std::int64_t k = 0; k < kStretches; ++k)
+    stretches.push_back(flat.narrow(0, k * (numel - kStretch) / (kStretches - 1), kStretch));
+  return at::cat(stretches).to(c10::kCPU);
+}
+
+template <class T, class Visit>
+void visit_copied(const T* data, std::int64_t numel, Visit visit) {
+  if (numel <= kMostWhole) return visit(data, numel);
+  for (std::int64_t k = 0; k < kStretches; ++k) visit(data + k * kStretch, kStretch);
+}
+
 // In memory order; false if it cannot be read that way.
 template <class Visit>
 bool sample(const at::Tensor& tensor, Visit visit) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (sight_of(impl) != Sight::kWatched || !impl.is_non_overlapping_and_dense()) return false;
-  const void* data = data_of(impl);
+  const bool on_host = is_on_host(impl);
+  const at::Tensor copied = on_host ? at::Tensor() : sample_on_host(impl);
+  const void* data = on_host ? data_of(impl) : copied.const_data_ptr();
+  const auto look = [&](const auto* numbers) {
+    if (on_host) {
+      visit_sample(numbers, impl.numel(), visit);
+    } else {
+      visit_copied(numbers, impl.numel(), visit);
+    }
+    return true;
+  };
   switch (tensor.scalar_type()) {
     case at::kFloat:
-      visit_sample(static_cast<const float*>(data), impl.numel(), visit);
-      return true;
+      return look(static_cast<const float*>(data));
     case at::kDouble:
-      visit_sample(static_cast<const double*>(data), impl.numel(), visit);
-      return true;
+      return look(static_cast<const double*>(data));
     case at::kHalf:
-      visit_sample(static_cast<const at::Half*>(data), impl.numel(), visit);
-      return true;
+      return look(static_cast<const at::Half*>(data));
     case at::kBFloat16:
-      visit_sample(static_cast<const at::BFloat16*>(data), impl.numel(), visit);
-      return true;
+      return look(static_cast<const at::BFloat16*>(data));
     default:
       return false;
   }
@@ -70,7 +98,9 @@ bool sample(const at::Tensor& tensor, Visit visit) {
 
 std::uint64_t hash_of(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-  if (sight_of(impl) != Sight::kWatched || !impl.is_non_overlapping_and_dense()) return 0;
+  if (sight_of(impl) != Sight::kWatched || !impl.is_non_overlapping_and_dense() ||
+      !is_on_host(impl))
+    return 0;
   const auto* bytes = static_cast<const unsigned char*>(data_of(impl));
   const std::size_t size = impl.numel() * impl.itemsize();
   std::uint64_t hash = 0x9E3779B97F4A7C15ull;

@@ -2,6 +2,7 @@
 
 #include <ATen/SequenceNumber.h>
 #include <ATen/record_function.h>
+#include <pthread.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
@@ -9,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -120,6 +122,16 @@ void SiteRings::remember_new_nodes() {
 void remember_new_nodes() { SiteRings::remember_new_nodes(); }
 
 StackId site_of(const Node& node) { return SiteRings::get().site_of(node); }
+
+// By the name that torch gives it.
+bool is_engine_thread() noexcept {
+  thread_local const bool is_of_engine = [] {
+    char name[16] = {};
+    return ::pthread_getname_np(::pthread_self(), name, sizeof name) == 0 &&
+           std::string_view(name).starts_with("pt_autograd");
+  }();
+  return is_of_engine;
+}
 
 NodeInfo current_node() {
   NodeInfo info;

@@ -21,6 +21,8 @@ struct NodeInfo {
   StackId forward = 0;   // where the node was made; 0 if not known
 };
 [[nodiscard]] NodeInfo current_node();
+// The calling thread is one that the engine has for a device: Note [Threads of the engine].
+[[nodiscard]] bool is_engine_thread() noexcept;
 // Where in the forward a node was made; 0 if not known.
 [[nodiscard]] StackId site_of(const torch::autograd::Node& node);
 

@@ -351,7 +351,11 @@ Coverage Session::coverage(const std::vector<NotWatched>& also) const {
   auto unseen = [&](Sight sight) { return counters.unseen[static_cast<int>(sight)]; };
   add(unseen(Sight::kSparse), "sparse results", "the values of sparse tensors are not scanned");
   add(unseen(Sight::kQuantized), "quantized results", "quantized tensors are not scanned");
-  add(unseen(Sight::kOtherDevice), "results on another device", "only the CPU is watched");
+  const std::string why_not = watcher.readable_devices().why_not();
+  add(unseen(Sight::kOtherDevice), "results on another device",
+      why_not.empty() ? "they cannot be looked into" : why_not.c_str());
+  add(unseen(Sight::kUntriedDevice), "results on an untried kind of device",
+      "they were looked at there, but nanscope has not been seen to work on such a device");
   add(unseen(Sight::kOpaque), "opaque results", "nested and mkldnn tensors show no elements");
   add(unseen(Sight::kWrapped), "tensor subclasses",
       "losses, gradients or parameters that do not say which tensors they wrap "

@@ -34,7 +34,7 @@ std::uint64_t print_of(const at::Tensor& tensor) {
   std::uint64_t print = 0;
   for (const at::Tensor& part : parts_of(tensor)) {
     if (sight_of(*part.unsafeGetTensorImpl()) != Sight::kWatched) continue;
-    const at::Tensor values = part.detach().contiguous();
+    const at::Tensor values = part.detach().contiguous().cpu();
     const std::string_view bytes(static_cast<const char*>(values.const_data_ptr()),
                                  values.nbytes());
     print = print * 31 + std::hash<std::string_view>{}(bytes);

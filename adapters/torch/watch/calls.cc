@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "adapters/torch/device/host_copies.h"
 #include "adapters/torch/hit/hit.h"
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/interpose/install.h"
@@ -28,10 +29,6 @@ namespace nanscope::torch_adapter {
 namespace {
 
 Wrapper& wrapper_of(const Call& call) { return *static_cast<Wrapper*>(call.wrapper); }
-
-bool is_inner(const Call& call) {
-  return call.outer != nullptr && (call.outer->inner || !wrapper_of(*call.outer).transparent);
-}
 
 // The largest magnitude a type holds; infinity where it is not known.
 double largest_in(c10::ScalarType type) {
@@ -345,18 +342,24 @@ void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t resul
 }  // namespace
 
 void call_begins(Call& call) {
-  const Timed timed(Part::kBegin);
-  const OwnTime::Sampled sampled(this_thread().own_time());
   Wrapper& wrapper = wrapper_of(call);
-  call.inner = is_inner(call) || this_thread().is_busy() || works_for_collectives();
+  ThreadWatch& thread = this_thread();
+  call.inner = thread.is_busy() || works_for_collectives();
+  call.closed = call.inner || !wrapper.transparent;
   if (call.inner) return;
+  const Timed timed(Part::kBegin);
+  const OwnTime::Sampled sampled(thread.own_time());
   try {
     if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {
       const Busy busy;
       sweep(Watcher::get().new_ops(), Watcher::get().other_devices());
     }
     if (__builtin_expect(wrapper.collective, 0)) collective_begins(wrapper, call);
-    if (!wrapper.writes || wrapper.other_device) return;
+    if (__builtin_expect(wrapper.other_device, 0)) {
+      HostCopies::forget();
+      if (!Watcher::get().readable_devices().any()) return;
+    }
+    if (!wrapper.writes) return;
     call.before = look_before(wrapper, call).release();
   } catch (const std::exception& error) {
     Watcher::get().disarming().disarm(wrapper.info.name, error.what());
@@ -379,6 +382,17 @@ void given_to_others(const Wrapper& wrapper, const Call& call, void* result) {
   each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
     if (output.has_storage()) storages.lend(output.storage());
   });
+}
+
+// Something in this call lies where nobody can look.
+bool is_out_of_sight(const Wrapper& wrapper, const Call& call, void* result) {
+  bool unseen = false;
+  const auto look = [&](const at::Tensor& tensor) {
+    unseen |= sight_of(*tensor.unsafeGetTensorImpl()) == Sight::kOtherDevice;
+  };
+  each_tensor(wrapper, call, [&](const at::Tensor& input, std::size_t, int) { look(input); });
+  each_output(wrapper, call, result, [&](const at::Tensor& output, int) { look(output); });
+  return unseen;
 }
 
 // Note [Other devices are counted]
@@ -420,7 +434,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   each_output(wrapper, call, result, [&](const at::Tensor& output, int number) {
     const Timed<2> timed(Part::kOutputs);
     const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
-    if (impl.key_set().has(c10::DispatchKey::CPU)) numel += impl.numel();
+    if (impl.key_set().has(c10::DispatchKey::CPU) || wrapper.other_device) numel += impl.numel();
     look_at_output(wrapper, call, output, number, thread, look);
   });
   if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
@@ -452,6 +466,20 @@ void look_at_results(Call& call, void* result, const Before* before) {
   }
 }
 
+// An op of another device.
+void look_at_device(Call& call, void* result, const Before* before) {
+  const Wrapper& wrapper = wrapper_of(call);
+  Watcher::get().readable_devices().count_call();
+  if (is_out_of_sight(wrapper, call, result)) {
+    count_results(wrapper, call, result);
+  } else {
+    look_at_results(call, result, before);
+    if (wrapper.untried_device && wrapper.rule != ScanRule::kAllocates)
+      this_thread().count_unseen(static_cast<std::size_t>(Sight::kUntriedDevice));
+  }
+  HostCopies::forget();
+}
+
 }  // namespace
 
 void call_returned(Call& call, void* result) {
@@ -462,7 +490,7 @@ void call_returned(Call& call, void* result) {
   call.before = nullptr;
   try {
     if (__builtin_expect(wrapper_of(call).other_device, 0)) {
-      count_results(wrapper_of(call), call, result);
+      look_at_device(call, result, before.get());
     } else {
       look_at_results(call, result, before.get());
     }
@@ -474,7 +502,7 @@ void call_returned(Call& call, void* result) {
 }
 
 void call_unwound(Call& call) noexcept {
-  if (call.inner || wrapper_of(call).other_device) return;
+  if (call.inner) return;
   const KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
   tell_raised(wrapper_of(call), call, before.get());

@@ -38,13 +38,14 @@ enum class LockRank : std::uint8_t {
   kFrames,
   kNodes,
   kNewOps,
+  kDevices,
   kProofs,
   kDisarming,
   kThreads,
 };
-inline constexpr std::array<std::string_view, 10> kLockNames = {
-    "session", "world",   "storages", "receipts",  "frames",
-    "nodes",   "new ops", "proofs",   "disarming", "threads"};
+inline constexpr std::array<std::string_view, 11> kLockNames = {
+    "session", "world",   "storages", "receipts",  "frames", "nodes",
+    "new ops", "devices", "proofs",   "disarming", "threads"};
 
 // Lives as long as the process, like what it guards.
 class Lock {

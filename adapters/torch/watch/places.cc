@@ -11,7 +11,12 @@ Place current_place() {
   Place place;
   place.step = Watcher::get().judge().current_step();
   const StackId here = current_stack();
-  const StackInfo info = info_of(here);
+  StackInfo info = info_of(here);
+  const bool in_engine_thread = is_engine_thread();
+  if (in_engine_thread) {  // all that runs there was called by the engine
+    info.inside_backward = info.line != 0;
+    info.recomputes = info.inside_backward && info.in_checkpoint;
+  }
   const NodeInfo node = current_node();
   place.stack = here;
   place.line = info.line;
@@ -24,7 +29,8 @@ Place current_place() {
   if (node.running && !info.recomputes) {
     place.phase = Phase::kBackward;
     place.node = node.name;
-    place.call_stack = here;
+    place.call_stack =
+        in_engine_thread && here == 0 ? Watcher::get().backward_calls().only() : here;
     // User code that the engine calls (autograd.Function, hooks) is its own site.
     if (!info.inside_backward && node.forward != 0) {
       place.stack = node.forward;

@@ -27,7 +27,7 @@ struct Counters {
   std::uint64_t own_ticks = 0;  // about; see own_time.h
   // By Sight: results that held floating-point numbers and could not be looked into; of wrapped
   // ones only losses, gradients, parameters and buffers.
-  std::uint64_t unseen[8] = {};
+  std::uint64_t unseen[9] = {};
 };
 
 // A number that one thread counts up and others may read.
@@ -45,6 +45,7 @@ class Counter {
 
 struct Before;
 struct SiteRing;
+class HostCopies;
 class OwnerThread;
 
 // Belongs to its thread; the others read its counters.
@@ -58,6 +59,9 @@ class ThreadWatch {
   [[nodiscard]] OwnTime& own_time() noexcept { return own_time_; }
   // Its ops are our own; see Busy.
   [[nodiscard]] bool is_busy() const noexcept { return busy_; }
+  // For a device that computes by the CPU's kernels: from here on, on this thread. Gives back what
+  // held before.
+  bool exchange_busy(bool busy) noexcept { return std::exchange(busy_, busy); }
 
   // A verdict was reached on this thread, and the program is to stop for this finding.
   void want_stop(std::size_t finding) noexcept {
@@ -103,6 +107,8 @@ class ThreadWatch {
   std::vector<at::Tensor> at_hand_;
   friend struct Before;
   std::unique_ptr<Before, void (*)(Before*)> spare_before_{nullptr, nullptr};
+  friend class CopiesOfThread;
+  std::unique_ptr<HostCopies, void (*)(HostCopies*)> host_copies_{nullptr, nullptr};
   friend class Stacks;
   void* known_stacks_ = nullptr;
   friend class Owners;

@@ -5,10 +5,12 @@
 // being shared between threads; who needs one, includes this header for the way to it.
 #pragma once
 
+#include "adapters/torch/device/readable_devices.h"
 #include "adapters/torch/interpose/new_ops.h"
 #include "adapters/torch/interpose/other_devices.h"
 #include "adapters/torch/program/history.h"
 #include "adapters/torch/ranks/receipts.h"
+#include "adapters/torch/watch/backward_calls.h"
 #include "adapters/torch/watch/disarm.h"
 #include "adapters/torch/watch/hit_looks.h"
 #include "adapters/torch/watch/kept_function.h"
@@ -44,7 +46,12 @@ class Watcher {
   [[nodiscard]] NewOps& new_ops() noexcept { return new_ops_; }
   [[nodiscard]] const NewOps& new_ops() const noexcept { return new_ops_; }
   [[nodiscard]] OtherDevices& other_devices() noexcept { return other_devices_; }
+  [[nodiscard]] ReadableDevices& readable_devices() noexcept { return readable_devices_; }
+  [[nodiscard]] const ReadableDevices& readable_devices() const noexcept {
+    return readable_devices_;
+  }
   [[nodiscard]] Proofs& proofs() noexcept { return proofs_; }
+  [[nodiscard]] BackwardCalls& backward_calls() noexcept { return backward_calls_; }
   [[nodiscard]] Outside& outside() noexcept { return outside_; }
   [[nodiscard]] Receipts& receipts() noexcept { return receipts_; }
   // With the GIL held.
@@ -68,7 +75,9 @@ class Watcher {
   Disarming disarming_;
   NewOps new_ops_;
   OtherDevices other_devices_;
+  ReadableDevices readable_devices_;
   Proofs proofs_;
+  BackwardCalls backward_calls_;
   HitLooks module_looks_{32};  // all that the modules behind a hit kept
   HitLooks result_looks_[2]{HitLooks{256}, HitLooks{256}};  // a large result on the way
   KeptFunction make_again_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -15,6 +16,8 @@ from nanscope.run.progress import Progress
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import torch
 
     from nanscope.findings import Finding
 
@@ -65,19 +68,29 @@ def carry_out() -> int:
 
 def results() -> Iterator[tuple[Planted, str | None]]:
     """Each program with what is wrong with its finding; None where it is right."""
+    for planted, _, problem in findings():
+        yield planted, problem
+
+
+def findings(
+    device: torch.device | None = None,
+) -> Iterator[tuple[Planted, Finding | None, str | None]]:
+    """The same with what was found; with a device, new tensors are made there."""
     from nanscope.api.watch import watch
 
+    place = contextlib.nullcontext() if device is None else device
     with tempfile.TemporaryDirectory(prefix="nanscope-") as folder:
         for planted in programs(folder):
             found: list[Finding] = []
             try:
-                with warnings.catch_warnings(), watch(on_find=found.append):
+                with warnings.catch_warnings(), place, watch(on_find=found.append):
                     warnings.simplefilter("ignore")
                     planted.run()
             except Exception as error:  # of the program, or of the watch: both are to be told
-                yield planted, f"{type(error).__name__}: {error}"
+                yield planted, None, f"{type(error).__name__}: {error}"
                 continue
-            yield planted, planted.problem(found[0] if found else None)
+            first = found[0] if found else None
+            yield planted, first, planted.problem(first)
 
 
 def programs(folder: str) -> list[Planted]:

@@ -1,11 +1,13 @@
 """Arrays of anyone, looked at where they lie: torch, NumPy, and whatever has DLPack.
 
-Neither torch nor NumPy is imported for it: a value of theirs brings them along. Memory of a device
-is never read; the error names the way to bring it to the host.
+Neither torch nor NumPy is imported for it: a value of theirs brings them along. A tensor of torch
+on a device is looked at there; other memory of devices is never read, and the error names the way
+to bring it to the host.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 
 from nanscope import _core
@@ -33,7 +35,7 @@ def is_array(value: object) -> bool:
     return hasattr(kind, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
 
 
-def array_of(value: object, name: str) -> _core.Array | None:
+def array_of(value: object, name: str) -> _core.Array | _OnDevice | None:
     """The array where it lies; None if its type cannot hold NaN or Inf and nobody can read it."""
     if type(value) in (float, complex):
         return _of_number(value)
@@ -94,8 +96,7 @@ def _of_tensor(tensor, name: str) -> _core.Array | None:
     if tensor.device.type == "meta":
         raise Unreadable(f"{name} is on the meta device: it has a shape and no values.")
     if tensor.device.type != "cpu":
-        way = WAYS.format(f"{name}.cpu()")
-        raise Unreadable(f"{name} is in the memory of {tensor.device}, not the host's; {way}")
+        return _of_device(tensor, name)
     with torch.no_grad():
         values = _elements(tensor)
         dtype = _torch_types.get(values.dtype)
@@ -110,6 +111,44 @@ def _of_tensor(tensor, name: str) -> _core.Array | None:
         if values.is_neg() or values.is_conj():
             values = values.resolve_conj().resolve_neg()
     return _core.Array(values.data_ptr(), dtype, values.shape, values.stride(), values)
+
+
+class _OnDevice:
+    """A tensor on a device: it is looked at there, and copied where its numbers are needed."""
+
+    def __init__(self, tensor, name: str, largest: float) -> None:
+        self._tensor, self._name, self._largest = tensor, name, largest
+        self._copy: _core.Array | None = None
+
+    def all_finite(self) -> bool:
+        return math.isfinite(self._largest)
+
+    def __getattr__(self, asked: str):
+        if self._copy is None:
+            self._copy = _of_tensor(self._tensor.detach().cpu(), self._name)
+        return getattr(self._copy, asked)
+
+
+def _of_device(tensor, name: str) -> _core.Array | _OnDevice | None:
+    torch = sys.modules["torch"]
+    with torch.no_grad():
+        values = _elements(tensor)
+        if not (values.is_floating_point() or values.is_complex()) or values.numel() == 0:
+            return _of_tensor(tensor.detach().cpu(), name)
+        largest = _largest_on_device(values)
+    if largest is None:
+        way = WAYS.format(f"{name}.cpu()")
+        raise Unreadable(f"{name} is in the memory of {tensor.device}, not the host's; {way}")
+    return _OnDevice(tensor, name, largest)
+
+
+def _largest_on_device(values) -> float | None:
+    """None where the device cannot be looked into."""
+    try:
+        from nanscope import _torch
+    except ImportError:
+        return None
+    return _torch.largest_on_device(values)
 
 
 def _elements(tensor):

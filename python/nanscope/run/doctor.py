@@ -9,7 +9,7 @@ import sys
 from nanscope import support
 
 NOT_WATCHED = (
-    "quantized tensors, other devices than the CPU{}, "
+    "quantized tensors, devices that cannot be looked into, "
     "compiled regions that cannot be followed, and other Python processes that the program starts"
 )
 PROCESSES = (
@@ -36,7 +36,8 @@ def examine() -> tuple[int, str]:
     lines.append(f"adapter  {_adapter()}")
     lines.append(f"watched: {_load_counts()}")
     lines.append(PROCESSES)
-    lines.append(f"not watched, and counted when it happens: {NOT_WATCHED.format(_devices())}")
+    lines += _devices()
+    lines.append(f"not watched, and counted when it happens: {NOT_WATCHED}")
     return 0, "\n".join(lines) + "\n"
 
 
@@ -82,12 +83,14 @@ def _adapter() -> str:
     return f"for torch {chosen}" + (f"; there too: {', '.join(others)}" if others else "")
 
 
-def _devices() -> str:
-    """Devices that this torch has kernels for: they are counted."""
+def _devices() -> list[str]:
+    """A line about devices that this torch has kernels for, if there are any."""
     from nanscope import _torch
 
-    found = [f"{name}: {kernels:,} kernels" for name, kernels in _torch.other_devices()]
-    return f" ({', '.join(found)})" if found else ""
+    found = [f"{name}, {kernels:,} kernels" for name, kernels in _torch.other_devices()]
+    if not found:
+        return []
+    return [f"other devices: {'; '.join(found)}; `nanscope doctor --device NAME` tries one"]
 
 
 def _load_counts() -> str:

@@ -20,8 +20,9 @@ def why_no_snapshot(torch: ModuleType, shared_memory: int, connections: Connecti
     """A reason, as it stands after "no snapshot can be taken: "."""
     if threading.current_thread() is not threading.main_thread():
         return "the training is not in the main thread"
-    if torch.cuda.is_initialized():
-        return "CUDA is in use, and cannot be forked"
+    for name in ("cuda", "xpu"):
+        if (module := getattr(torch, name, None)) is not None and module.is_initialized():
+            return f"{name.upper()} is in use, and cannot be forked"
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return "this process talks to other ranks"

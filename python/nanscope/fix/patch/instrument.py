@@ -38,6 +38,8 @@ def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
 
 
 def _is_python(source: SourceFile) -> bool:
+    if not source.is_python:
+        return True  # settings
     try:
         compile(source.data, source.path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):

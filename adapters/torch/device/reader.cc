@@ -1,0 +1,27 @@
+#include "adapters/torch/device/reader.h"
+
+#include "adapters/torch/device/host_copies.h"
+#include "adapters/torch/device/probe.h"
+#include "adapters/torch/watch/watcher.h"
+
+namespace nanscope::torch_adapter {
+namespace {
+
+bool is_readable(const c10::TensorImpl& tensor) {
+  return tensor.layout() == c10::kStrided &&
+         Watcher::get().readable_devices().is_readable(tensor.device(),
+                                                       c10::typeMetaToScalarType(tensor.dtype()));
+}
+
+const std::byte* bytes(const c10::TensorImpl& tensor, ByteRange range) {
+  return HostCopies::mine().bytes(tensor, range, Watcher::get().readable_devices().calls());
+}
+
+}  // namespace
+
+const DeviceReader& device_reader() {
+  static const DeviceReader reader{&is_readable, &ceiling_on_device, &bytes};
+  return reader;
+}
+
+}  // namespace nanscope::torch_adapter

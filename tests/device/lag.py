@@ -1,0 +1,98 @@
+"""`import lag`: the test device, compiled once for this torch, as torch.device("lag").
+
+The environment says how it works: LAG_MODE=lazy (the default), threaded or at_once. Its name is as
+long as "cpu", so that a program that is moved to it keeps its columns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import torch
+
+HERE = Path(__file__).resolve().parent
+CACHE = HERE.parent.parent / "build" / "lag"
+MODES = {"at_once": 0, "lazy": 1, "threaded": 2}
+
+
+def compiled() -> Path:
+    """The library; where several ask at once, one compiles it."""
+    sources = sorted([*HERE.glob("lag_*.h"), HERE / "lag_device.cc"])
+    text = b"".join(path.read_bytes() for path in sources) + torch.__version__.encode()
+    library = CACHE / f"lag-{hashlib.sha256(text).hexdigest()[:16]}.so"
+    if library.exists():
+        return library
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not library.exists():
+            compile_into(library)
+    return library
+
+
+def compile_into(library: Path) -> None:
+    folder = Path(torch.__file__).parent
+    made = library.with_suffix(f".{os.getpid()}.tmp")
+    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O0", "-fPIC", "-shared", "-w"]
+    command += [f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"]
+    command += [f"-I{folder / 'include'}", str(HERE / "lag_device.cc"), "-o", str(made)]
+    command += [f"-L{folder / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{folder / 'lib'}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"the test device does not compile:\n{done.stderr[-4000:]}")
+    made.rename(library)
+
+
+def load() -> ctypes.CDLL:
+    loaded = ctypes.CDLL(str(compiled()))
+    loaded.lag_own_kernels.argtypes = [ctypes.c_void_p]
+    for name in ("waits", "launched", "waiting", "bytes_in_use", "waited_for_shape"):
+        getattr(loaded, f"lag_{name}").restype = ctypes.c_uint64
+    return loaded
+
+
+def tell_the_watch() -> None:
+    """The device computes by the CPU's kernels: nanscope, if it is there, is told which are its."""
+    if "nanscope" in sys.modules:
+        from nanscope import _torch
+
+        _library.lag_own_kernels(_torch.own_kernels_switch())
+
+
+def work_as(mode: str) -> None:
+    _library.lag_work_as(MODES[mode])
+
+
+def wait() -> None:
+    torch.accelerator.synchronize()
+
+
+def count(what: str) -> int:
+    """waits, launched, waiting, bytes_in_use or waited_for_shape."""
+    return getattr(_library, f"lag_{what}")()
+
+
+_library = load()
+tell_the_watch()
+torch.utils.rename_privateuse1_backend("lag")
+_module = types.ModuleType("torch.lag")
+_module.is_available = lambda: True
+_module.is_initialized = lambda: True
+_module.device_count = lambda: 1
+_module.current_device = lambda: 0
+_module.synchronize = lambda device=None: wait()
+_module._is_in_bad_fork = lambda: False
+_module.manual_seed = _module.manual_seed_all = lambda seed: None  # it draws the CPU's numbers
+_module.get_rng_state = lambda device=None: torch.get_rng_state()
+_module.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
+_module.get_amp_supported_dtype = lambda: [torch.float16, torch.bfloat16, torch.float32]
+torch._register_device_module("lag", _module)
+torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+work_as(os.environ.get("LAG_MODE", "lazy"))
