@@ -58,7 +58,10 @@ bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* a
 	$(python) bench/overhead.py --json build/bench/steps.json
 	$(python) bench/costs.py --json build/bench/costs.json
 	$(python) bench/sentinel.py --json build/bench/sentinel.json
+	$(python) bench/compiled.py --json build/bench/compiled.json
 	$(python) bench/scan_checkpoints.py --json build/bench/checkpoints.json
+	@scripts/setup_web.sh
+	$(python) bench/page.py --json build/bench/pages.json
 	$(python) bench/publish.py --from build/bench
 
 bench-long: build ## 100,000 steps, 10 million ops: is it flat?

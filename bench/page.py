@@ -1,4 +1,4 @@
-"""How large report pages are, and when they can be used: bench/page.py [--rounds N].
+"""How large report pages are, and when they can be used: bench/page.py [--rounds N] [--json FILE].
 
 Pages of the golden captures, all of them in one page, and of the programs in tests/web/programs.
 `ready` is when every part stands in the page, `painted` when the frame with them was drawn, both
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -53,17 +54,30 @@ def measure(pages: dict[str, Path], folder: Path, rounds: int) -> dict[str, list
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    rounds = options.rounds
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pages = write_pages(folder)
         times = measure(pages, folder, rounds)
-        print(f"{'page':28} {'kB':>6} {'ready':>8} {'painted':>8}   median of {rounds}, ms")
-        for page, seen in times.items():
-            ready, painted = (
-                statistics.median(round_[key] for round_ in seen) for key in ("ready", "painted")
-            )
-            print(f"{page:28} {pages[page].stat().st_size / 1000:6.0f} {ready:8.0f} {painted:8.0f}")
+        medians = {
+            page: {
+                "kilobytes": round(pages[page].stat().st_size / 1000),
+                **{
+                    f"{key}_ms": round(statistics.median(one[key] for one in seen))
+                    for key in ("ready", "painted")
+                },
+            }
+            for page, seen in times.items()
+        }
+    print(f"{'page':28} {'kB':>6} {'ready':>8} {'painted':>8}   median of {rounds}, ms")
+    for page, x in medians.items():
+        print(f"{page:28} {x['kilobytes']:6} {x['ready_ms']:8} {x['painted_ms']:8}")
+    if options.json:
+        load = [round(x, 1) for x in os.getloadavg()]
+        measured = {"rounds": rounds, "load": load, "pages": medians}
+        options.json.write_text(json.dumps(measured, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def collect(folder: Path) -> dict:
             "torch": torch.__version__,
             "load": [round(x, 1) for x in os.getloadavg()],
         }
-    for name in ("steps", "costs", "sentinel", "checkpoints"):
+    for name in ("steps", "costs", "sentinel", "compiled", "checkpoints", "pages"):
         if (folder / f"{name}.json").exists():
             measured[name] = json.loads((folder / f"{name}.json").read_text())
     for name in ("scan", "long_run", "note"):
@@ -117,6 +117,35 @@ def sentinel_table(measured: dict) -> str:
     return f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
 
 
+def compiled_table(measured: dict) -> str:
+    if "compiled" not in measured:
+        return "not measured in this run\n"
+    steps = measured["compiled"]["steps"]
+    lines = [
+        f"{name} | {x['plain_ms']:.1f} | {x['goal']:.3f} | **{1 + x['share']:.4f}** "
+        f"| {with_samples(x)} | {x['regions_us']:.0f}"
+        for name, x in steps.items()
+    ]
+    table = rows(
+        "training step | compiled plain, ms | goal | share | ratio, 1 thread | in regions, us",
+        lines,
+    )
+    loads = [x["load"] for x in steps.values()]
+    told = f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
+    if "compile" in measured["compiled"]:
+        x = measured["compiled"]["compile"]
+        told += "\n" + rows(
+            "a process with one step of the GPT, model and AdamW compiled | `python`, s | "
+            "`nanscope run`, s",
+            [
+                f"empty caches | {x['python_cold_s']:.1f} | {x['nanscope_cold_s']:.1f}",
+                f"caches that the same process filled | {x['python_warm_s']:.1f} "
+                f"| {x['nanscope_warm_s']:.1f}",
+            ],
+        )
+    return told
+
+
 def checkpoints_table(measured: dict) -> str:
     if "checkpoints" not in measured:
         return "not measured in this run\n"
@@ -128,6 +157,18 @@ def checkpoints_table(measured: dict) -> str:
     ]
     table = rows("file | GB | way | seconds | of CPU | peak memory, MB", lines)
     return f"{table}\nLoad while this was measured: {measured['checkpoints']['load'][0]}.\n"
+
+
+def pages_table(measured: dict) -> str:
+    if "pages" not in measured:
+        return "not measured in this run\n"
+    of = measured["pages"]
+    lines = [
+        f"{name} | {x['kilobytes']} | {x['ready_ms']} | {x['painted_ms']}"
+        for name, x in of["pages"].items()
+    ]
+    table = rows("page | kB | ready, ms | painted, ms", lines)
+    return f"{table}\nMedians of {of['rounds']}; load while this was measured: {of['load'][0]}.\n"
 
 
 def readme_table(measured: dict) -> str:
@@ -172,7 +213,9 @@ def page(measured: dict) -> str:
         "steps": steps_table(measured),
         "parts": parts_table(measured),
         "sentinel": sentinel_table(measured),
+        "compiled": compiled_table(measured),
         "checkpoints": checkpoints_table(measured),
+        "pages": pages_table(measured),
         "scan": measured.get("scan", "not measured in this run"),
         "long_run": measured.get("long_run", "not measured in this run"),
     } | once(measured.get("costs", {}))

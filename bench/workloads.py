@@ -16,7 +16,7 @@ def stepper(model: nn.Module, optimizer: torch.optim.Optimizer, loss_of):
         loss_of().backward()
         optimizer.step()
 
-    step.model = model
+    step.model, step.optimizer = model, optimizer
     return step
 
 

@@ -72,6 +72,14 @@ def run_plain(script: Path, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
+def python_without_blank(folder: Path) -> Path:
+    """This Python by another path: inductor's linker cannot do with a blank in that of torch."""
+    environment = folder / "environment"
+    if not environment.exists():
+        environment.symlink_to(sys.prefix)
+    return environment / "bin" / "python"
+
+
 def read_capture(path: Path) -> list[dict]:
     """The findings of a capture, by `nanscope dump`; it must be readable, if cut off."""
     command = [NANSCOPE, "dump", path.name]

@@ -5,11 +5,13 @@
 #include "adapters/python/module.h"
 
 #include "cli/cli.h"
+#include "report/summary.h"
 
 NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);  // stand-ins live as long as the process
   module.doc() = "The core of nanscope.";
   module.attr("__version__") = nanscope::version();
+  module.attr("CHILDREN_WITH_ERRORS") = nanscope::kChildrenWithErrors.data();
   nanscope::python::add_arrays(module);
   nanscope::python::add_captures(module);
   nanscope::python::add_command_line(module);

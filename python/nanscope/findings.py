@@ -121,6 +121,17 @@ class Link(JsonObject):
 
 
 @dataclass(frozen=True)
+class RankWay(JsonObject):
+    """How a value went on on a rank that received it: told where many captures are told as one."""
+
+    rank: int | None
+    call: str  # that brought it: all_reduce number 5 of group 0
+    chain: list[Link]
+    chain_truncated: bool
+    harm: HarmDone | None
+
+
+@dataclass(frozen=True)
 class Statistics:
     """The numbers of an array. Of nothing finite there is no minimum, maximum and mean."""
 
@@ -298,6 +309,23 @@ class Forewarning(JsonObject):
 
 
 @dataclass(frozen=True)
+class Line(JsonObject):
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class OnlyCompiled(JsonObject):
+    """Of a value that only the compiled form of a region gives: eagerly it is finite."""
+
+    kernel: str | None = None  # the first fused one that wrote such a value
+    lines: list[Line] = field(default_factory=list)  # whose result it stores; else the region's
+    rounded_to: str | None = None  # where eager rounds to this type the kernel keeps float32
+    setting: str | None = None  # of torch._inductor.config: with it the region is finite
+    setting_value: str | None = None
+
+
+@dataclass(frozen=True)
 class ModuleFacts(JsonObject):
     """A module of the model, with the largest absolute value of each kind."""
 
@@ -334,12 +362,15 @@ class Finding(JsonObject):
     headline: str = ""  # for a reader: train.py:41:18: aten::log made -inf
     inputs_left_out: int = 0
     forewarning: Forewarning | None = None
+    only_compiled: OnlyCompiled | None = None
     undone: str | None = None  # how; it would be an error
     allowed: str | None = None  # why; it would be more than a note
     cleaned: list[Link] = field(default_factory=list)  # ops that made a part of it finite again
     modules: list[ModuleFacts] = field(default_factory=list)
     modules_left_out: int = 0
     given: list[Collective] = field(default_factory=list)  # into which this rank gave it on
+    received_by: list[RankWay] = field(default_factory=list)
+    received_by_more: int = 0  # ranks beyond those listed
 
 
 @dataclass(frozen=True)

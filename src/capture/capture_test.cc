@@ -75,6 +75,20 @@ TEST_F(CaptureFile, ComesBackWhole) {
   EXPECT_EQ(encode(capture.value().findings[1]), encode(sample::note()));
 }
 
+TEST_F(CaptureFile, KeepsWhatIsKnownOfCompiledCode) {
+  Finding finding = sample::log_of_zero();
+  finding.only_compiled = OnlyCompiled{.kernel = "cpp_fused_log_0",
+                                       .lines = {finding.origin.site},
+                                       .rounded_to = "bfloat16",
+                                       .setting = "emulate_precision_casts",
+                                       .setting_value = "True"};
+  const Finding read = decode_finding(encode(finding)).value();
+  EXPECT_EQ(encode(read), encode(finding));
+  ASSERT_TRUE(read.only_compiled.has_value());
+  EXPECT_EQ(read.only_compiled->kernel, "cpp_fused_log_0");
+  EXPECT_EQ(read.only_compiled->lines[0].line, 41);
+}
+
 TEST_F(CaptureFile, AppearsWithTheFirstFinding) {
   CaptureWriter out = writer();
   EXPECT_TRUE(out.append(sample::program()).ok());

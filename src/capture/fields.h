@@ -220,6 +220,14 @@ void fields(auto& visit, A<Experiment> auto& experiment) {
   visit("exactly", experiment.exactly);
 }
 
+void fields(auto& visit, A<OnlyCompiled> auto& only) {
+  visit("kernel", only.kernel);
+  visit("lines", only.lines);
+  visit("rounded_to", only.rounded_to);
+  visit("setting", only.setting);
+  visit("setting_value", only.setting_value);
+}
+
 void fields(auto& visit, A<Finding> auto& finding) {
   visit("level", finding.level);
   visit("origin", finding.origin);
@@ -248,6 +256,7 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("left_out_by", finding.left_out_by);
   visit("arrival", finding.arrival);
   visit("arrival_is_likely", finding.arrival_is_likely);
+  visit("only_compiled", finding.only_compiled);
   visit("elsewhere", finding.elsewhere);
   visit("given", finding.given);
 }

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "checkpoint/element_stream.h"
+#include "checkpoint/worker_threads.h"
 
 namespace nanscope::checkpoint {
 namespace {
@@ -37,8 +38,15 @@ struct Distance {
   }
 };
 
+// What of both was read; the comparison is a matter of reading.
+struct Reading {
+  std::atomic<std::uint64_t> done_bytes = 0;
+  std::uint64_t all_bytes = 0;
+};
+
 // Nothing if the two cannot be set side by side.
-Result<std::optional<Distance>> distance_of(const StoredTensor& now, const StoredTensor& then) {
+Result<std::optional<Distance>> distance_of(const StoredTensor& now, const StoredTensor& then,
+                                            Reading& reading) {
   ElementStream from_now(now);
   ElementStream from_then(then);
   if (!from_now.possible() || !from_then.possible() ||
@@ -54,11 +62,12 @@ Result<std::optional<Distance>> distance_of(const StoredTensor& now, const Store
     if (!b) return b.error();
     distance.add(a.value(), b.value());
     left -= taken;
+    reading.done_bytes += taken * now.type.width;
   }
   return std::optional(distance);
 }
 
-void measure(Change& change, std::optional<Error>& error) {
+void measure(Change& change, Reading& reading, std::optional<Error>& error) {
   const TensorFacts& now = *change.now->facts;
   const TensorFacts& then = *change.then->facts;
   if (now.is_bad() || then.is_bad())
@@ -71,7 +80,7 @@ void measure(Change& change, std::optional<Error>& error) {
     return;
   }
   const Result<std::optional<Distance>> found =
-      distance_of(*change.now->tensor, *change.then->tensor);
+      distance_of(*change.now->tensor, *change.then->tensor, reading);
   if (!found) {
     error = found.error();
     return;
@@ -87,24 +96,27 @@ void measure(Change& change, std::optional<Error>& error) {
     change.kind = distance.same ? ChangeKind::kSame : ChangeKind::kMoved;
 }
 
+bool is_on_both_sides(const Change& change) {
+  return change.now != nullptr && change.then != nullptr;
+}
+
 // Those that are on both sides, with several threads: a tensor each.
-void measure_all(std::vector<Change>& changes, std::vector<std::optional<Error>>& errors) {
+void measure_all(std::vector<Change>& changes, std::vector<std::optional<Error>>& errors,
+                 const ByteProgress& progress) {
+  Reading reading;
+  for (const Change& change : changes)
+    if (is_on_both_sides(change))
+      reading.all_bytes +=
+          static_cast<std::uint64_t>(change.now->tensor->numel()) * change.now->tensor->type.width;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < changes.size(); i = next++)
-      if (changes[i].now != nullptr && changes[i].then != nullptr) measure(changes[i], errors[i]);
+      if (is_on_both_sides(changes[i])) measure(changes[i], reading, errors[i]);
   };
-  std::vector<std::thread> helpers;
-  const unsigned wanted = std::min(std::max(1U, std::thread::hardware_concurrency()), 32U);
-  for (unsigned i = 1; i < wanted && i < changes.size(); ++i) {
-    try {
-      helpers.emplace_back(work);
-    } catch (const std::system_error&) {
-      break;  // no more threads to be had
-    }
-  }
-  work();
-  for (std::thread& helper : helpers) helper.join();
+  std::function<void()> tell;
+  if (progress) tell = [&] { progress(reading.done_bytes, reading.all_bytes); };
+  run_in_threads(static_cast<unsigned>(std::min<std::size_t>(usual_threads(), changes.size())),
+                 work, tell);
 }
 
 }  // namespace
@@ -133,7 +145,7 @@ const char* name_of(ChangeKind kind) noexcept {
   return "";
 }
 
-Comparison compare(const ScanResult& now, const ScanResult& then) {
+Comparison compare(const ScanResult& now, const ScanResult& then, const ByteProgress& progress) {
   Comparison result{.now = rows_by_badness(now), .then = rows_by_badness(then)};
   std::map<std::string_view, const TensorRow*> others;
   for (const TensorRow& row : result.then) others.emplace(row.tensor->name, &row);
@@ -150,7 +162,7 @@ Comparison compare(const ScanResult& now, const ScanResult& then) {
     result.changes.push_back(
         {.kind = ChangeKind::kOnlyThen, .name = std::string(name), .then = row});
   std::vector<std::optional<Error>> errors(result.changes.size());
-  measure_all(result.changes, errors);
+  measure_all(result.changes, errors, progress);
   for (std::size_t i = 0; i < errors.size(); ++i)
     if (errors[i])
       result.errors.push_back(

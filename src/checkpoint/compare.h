@@ -41,6 +41,7 @@ struct Comparison {
   std::vector<Error> errors{};
 };
 
-[[nodiscard]] Comparison compare(const ScanResult& now, const ScanResult& then);
+[[nodiscard]] Comparison compare(const ScanResult& now, const ScanResult& then,
+                                 const ByteProgress& progress = {});
 
 }  // namespace nanscope::checkpoint

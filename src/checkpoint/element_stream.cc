@@ -11,6 +11,10 @@ namespace nanscope::checkpoint {
 namespace {
 
 constexpr std::uint64_t kMostInMemory = 256 << 20;
+// A view that is expanded may have any number of elements; who repeats more than this wants to keep
+// us busy.
+constexpr std::uint64_t kMostRepeats = 64;
+constexpr std::uint64_t kElementsAllowed = 1 << 20;
 
 std::size_t parts_of(const ElementType& type) { return is_complex(type.dtype) ? 2 : 1; }
 
@@ -30,15 +34,20 @@ bool lies_in_order(const StoredTensor& tensor) {
   return true;
 }
 
+bool can_be_held(const StoredTensor& tensor) {
+  const std::uint64_t reach = reach_of(tensor);
+  const auto numel = static_cast<std::uint64_t>(tensor.numel());
+  return reach <= kMostInMemory &&
+         numel / kMostRepeats <= reach / tensor.type.width + kElementsAllowed;
+}
+
 }  // namespace
 
 ElementStream::ElementStream(const StoredTensor& tensor)
     : tensor_(tensor), cursor_(tensor.storage->cursor()), index_(tensor.sizes.size(), 0) {
   row_major_ = lies_in_order(tensor);
-  const BlockFormat* const block = tensor.type.block;
-  possible_ = block != nullptr
-                  ? !block->scales_only
-                  : tensor.type.can_be_bad() && (row_major_ || reach_of(tensor) <= kMostInMemory);
+  possible_ = tensor.type.block != nullptr ||
+              (tensor.type.can_be_bad() && (row_major_ || can_be_held(tensor)));
 }
 
 Result<std::span<const double>> ElementStream::next(std::size_t elements) {

@@ -17,8 +17,8 @@ class ElementStream {
  public:
   explicit ElementStream(const StoredTensor& tensor);
 
-  // Can it be streamed? Not whole numbers, scales without numbers, and views that would have to
-  // be held in memory beyond a limit.
+  // Can it be streamed? Not whole numbers, nor views that would have to be held in memory beyond a
+  // limit or that repeat a few elements without end.
   [[nodiscard]] bool possible() const { return possible_; }
   // The next `elements`, a complex one as two numbers. The caller knows how many there are.
   [[nodiscard]] Result<std::span<const double>> next(std::size_t elements);

@@ -126,38 +126,12 @@ void decode_nvfp4(const std::uint8_t* block, float* numbers) {
   }
 }
 
-// The types whose numbers stand in large tables: none of them is zero, so that every element is
-// as finite as its scale.
-void decode_leading_scale(const std::uint8_t* block, float* numbers) {
-  for (int i = 0; i < 256; ++i) numbers[i] = half_at(block);
-}
-
-// Its scale is spread over four words.
-void decode_scale_of_iq1_m(const std::uint8_t* block, float* numbers) {
-  const std::uint8_t* const scales = block + 48;
-  const std::uint8_t bits[2] = {static_cast<std::uint8_t>(scales[1] >> 4 | (scales[3] & 0xf0)),
-                                static_cast<std::uint8_t>(scales[5] >> 4 | (scales[7] & 0xf0))};
-  for (int i = 0; i < 256; ++i) numbers[i] = half_at(bits);
-}
-
 constexpr BlockFormat kBlockFormats[] = {
-    {2, "Q4_0", 32, 18, decode_q4_0},
-    {3, "Q4_1", 32, 20, decode_q4_1},
-    {6, "Q5_0", 32, 22, decode_q5_0},
-    {7, "Q5_1", 32, 24, decode_q5_1},
-    {8, "Q8_0", 32, 34, decode_q8_0},
-    {16, "IQ2_XXS", 256, 66, decode_leading_scale, true},
-    {17, "IQ2_XS", 256, 74, decode_leading_scale, true},
-    {18, "IQ3_XXS", 256, 98, decode_leading_scale, true},
-    {19, "IQ1_S", 256, 50, decode_leading_scale, true},
-    {20, "IQ4_NL", 32, 18, decode_iq4_nl},
-    {21, "IQ3_S", 256, 110, decode_leading_scale, true},
-    {22, "IQ2_S", 256, 82, decode_leading_scale, true},
-    {23, "IQ4_XS", 256, 136, decode_iq4_xs},
-    {29, "IQ1_M", 256, 56, decode_scale_of_iq1_m, true},
-    {34, "TQ1_0", 256, 54, decode_tq1_0},
-    {35, "TQ2_0", 256, 66, decode_tq2_0},
-    {39, "MXFP4", 32, 17, decode_mxfp4},
+    {2, "Q4_0", 32, 18, decode_q4_0},        {3, "Q4_1", 32, 20, decode_q4_1},
+    {6, "Q5_0", 32, 22, decode_q5_0},        {7, "Q5_1", 32, 24, decode_q5_1},
+    {8, "Q8_0", 32, 34, decode_q8_0},        {20, "IQ4_NL", 32, 18, decode_iq4_nl},
+    {23, "IQ4_XS", 256, 136, decode_iq4_xs}, {34, "TQ1_0", 256, 54, decode_tq1_0},
+    {35, "TQ2_0", 256, 66, decode_tq2_0},    {39, "MXFP4", 32, 17, decode_mxfp4},
     {40, "NVFP4", 64, 36, decode_nvfp4},
 };
 
@@ -172,7 +146,8 @@ float half_at(const std::uint8_t* at) noexcept {
 std::span<const BlockFormat> block_formats() { return kBlockFormats; }
 
 const BlockFormat* block_format(std::uint32_t id) {
-  for (const std::span<const BlockFormat> formats : {block_formats(), k_block_formats()})
+  for (const std::span<const BlockFormat> formats :
+       {block_formats(), k_block_formats(), codebook_formats()})
     for (const BlockFormat& format : formats)
       if (format.id == id) return &format;
   return nullptr;

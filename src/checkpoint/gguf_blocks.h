@@ -12,17 +12,15 @@ namespace nanscope::checkpoint {
 struct BlockFormat {
   std::uint32_t id;  // in the file
   std::string_view name;
-  std::uint32_t elements;  // of a block
-  std::uint32_t bytes;     // of a block
-  // Writes `elements` numbers. Where `scales_only`, all are the scale of the block: NaN and Inf
-  // are where they belong, and the size of the numbers is not known.
-  void (*decode)(const std::uint8_t* block, float* numbers);
-  bool scales_only = false;
+  std::uint32_t elements;                                     // of a block
+  std::uint32_t bytes;                                        // of a block
+  void (*decode)(const std::uint8_t* block, float* numbers);  // writes `elements` numbers
 };
 
 // Those that can be decoded.
 [[nodiscard]] std::span<const BlockFormat> block_formats();
 [[nodiscard]] std::span<const BlockFormat> k_block_formats();
+[[nodiscard]] std::span<const BlockFormat> codebook_formats();
 [[nodiscard]] const BlockFormat* block_format(std::uint32_t id);
 
 // A float16 inside a block.

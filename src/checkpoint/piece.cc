@@ -92,13 +92,7 @@ void PieceReader::look_at_blocks(const StoredTensor& tensor, Cursor& cursor, con
     for (std::size_t i = 0; i < blocks; ++i)
       format.decode(bytes + i * format.bytes, numbers_.data() + i * format.elements);
     const std::size_t elements = blocks * format.elements;
-    Census census = census_of(numbers_.data(), elements, DType::kFloat32);
-    if (format.scales_only) {  // what the numbers are is not known, only whether they are finite
-      Census counts{.elements = census.elements, .nan = census.nan};
-      counts.pos_inf = census.pos_inf;
-      counts.neg_inf = census.neg_inf;
-      census = counts;
-    }
+    const Census census = census_of(numbers_.data(), elements, DType::kFloat32);
     facts.census.add(census);
     if (census.non_finite() == 0 || facts.bad_at) continue;
     const auto bad =

@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <system_error>
-#include <thread>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 
 #include "checkpoint/gguf_blocks.h"
 #include "checkpoint/piece.h"
+#include "checkpoint/worker_threads.h"
 
 namespace nanscope::checkpoint {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = 8 << 20;
-constexpr unsigned kMostThreads = 32;
 // Views of one storage may overlap; who asks for it more often than this wants to keep us busy.
 constexpr std::uint64_t kMostReadings = 64;
 constexpr std::uint64_t kAlwaysAllowed = 1 << 20;
@@ -116,37 +112,12 @@ class Surveyor {
   }
 
   void look() {
-    const unsigned wanted = options_.threads != 0
-                                ? options_.threads
-                                : std::max(1U, std::thread::hardware_concurrency());
-    const auto threads = static_cast<unsigned>(
-        std::min<std::size_t>(std::min(wanted, kMostThreads), pieces_.size()));
-    if (threads <= 1 && !options_.progress) return work();
-    std::mutex mutex;
-    std::condition_variable ended;
-    unsigned running = 0;
-    std::vector<std::thread> workers;
-    for (unsigned i = 0; i < threads; ++i) {
-      const std::lock_guard lock(mutex);
-      try {
-        workers.emplace_back([&] {
-          work();
-          const std::lock_guard inner(mutex);
-          --running;
-          ended.notify_one();
-        });
-        ++running;
-      } catch (const std::system_error&) {
-        break;  // no more threads to be had
-      }
-    }
-    if (workers.empty()) return work();
-    {
-      std::unique_lock lock(mutex);
-      while (!ended.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; }))
-        if (options_.progress) options_.progress(done_bytes_, all_bytes_);
-    }
-    for (std::thread& worker : workers) worker.join();
+    const unsigned wanted = options_.threads != 0 ? options_.threads : usual_threads();
+    const auto threads = static_cast<unsigned>(std::min<std::size_t>(wanted, pieces_.size()));
+    std::function<void()> tell;
+    if (options_.progress) tell = [this] { options_.progress(done_bytes_, all_bytes_); };
+    run_in_threads(
+        threads, [this] { work(); }, tell);
   }
 
   void collect(const Piece& piece, const PieceFacts& found) {

@@ -24,10 +24,12 @@ struct TensorFacts {
   [[nodiscard]] bool is_bad() const { return census.non_finite() > 0; }
 };
 
+// Called about ten times a second, from the calling thread, with bytes done and to do.
+using ByteProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
 struct SurveyOptions {
   unsigned threads = 0;  // 0: as many as there are processors
-  // Called about ten times a second, from the calling thread, with bytes done and to do.
-  std::function<void(std::uint64_t done, std::uint64_t all)> progress;
+  ByteProgress progress;
 };
 
 struct Survey {

@@ -12,6 +12,7 @@
 #include "report/github.h"
 #include "report/html.h"
 #include "report/json_document.h"
+#include "report/ranks_as_one.h"
 #include "report/redact.h"
 #include "report/sarif.h"
 #include "report/text.h"
@@ -138,6 +139,7 @@ Outcome carry_out_report(const Arguments& arguments, const Terminal& terminal) {
   if (!redaction) return options.bad_usage(redaction.error().message);
   Result<Captures> captures = read_captures(paths);
   if (!captures) return failed(captures.error());
+  if (to == "html") captures = ranks_as_one(std::move(captures.value()));
   for (Diagnosed& capture : captures.value()) redact(redaction.value(), capture);
 
   Manners manners = manners_of(options, terminal, output);

@@ -43,7 +43,7 @@ void allow_many_files() {
 // One line on the terminal, taken away when it is done.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool on) : on_(on) {}
+  ProgressLine(bool on, std::string_view what) : on_(on), what_(what) {}
   ~ProgressLine() {
     if (shown_) write("\r\x1b[K");
   }
@@ -53,7 +53,7 @@ class ProgressLine {
   void show(std::uint64_t done, std::uint64_t all) {
     if (!on_ || all == 0) return;
     shown_ = true;
-    write(fmt::format("\r\x1b[K{:3.0f} % of {:.1f} GB",
+    write(fmt::format("\r\x1b[K{}{:3.0f} % of {:.1f} GB", what_,
                       100.0 * static_cast<double>(done) / static_cast<double>(all),
                       static_cast<double>(all) / 1e9));
   }
@@ -64,6 +64,7 @@ class ProgressLine {
   }
 
   bool on_;
+  std::string_view what_;
   bool shown_ = false;
 };
 
@@ -77,7 +78,7 @@ checkpoint::ScanTextOptions text_options(const Manner& manner, const Terminal& t
 }
 
 checkpoint::ScanResult look_at(const std::vector<std::string>& paths, bool with_progress) {
-  ProgressLine line(with_progress);
+  ProgressLine line(with_progress, "");
   return checkpoint::scan_checkpoints(
       paths,
       {.progress = [&line](std::uint64_t done, std::uint64_t all) { line.show(done, all); }});
@@ -90,8 +91,16 @@ void complain(const std::vector<Error>& errors, Outcome& outcome) {
   }
 }
 
+checkpoint::Comparison set_beside(const checkpoint::ScanResult& now,
+                                  const checkpoint::ScanResult& then, bool with_progress) {
+  ProgressLine line(with_progress, "compared: ");
+  return checkpoint::compare(
+      now, then, [&line](std::uint64_t done, std::uint64_t all) { line.show(done, all); });
+}
+
 Outcome told(const checkpoint::ScanResult& now, const checkpoint::ScanResult* then,
-             const std::string& against, bool json, const checkpoint::ScanTextOptions& options) {
+             const std::string& against, bool json, const checkpoint::ScanTextOptions& options,
+             bool with_progress) {
   Outcome outcome;
   outcome.status = checkpoint::exit_status(now);
   complain(now.opened.errors, outcome);
@@ -100,7 +109,7 @@ Outcome told(const checkpoint::ScanResult& now, const checkpoint::ScanResult* th
     return outcome;
   }
   complain(then->opened.errors, outcome);
-  const checkpoint::Comparison comparison = checkpoint::compare(now, *then);
+  const checkpoint::Comparison comparison = set_beside(now, *then, with_progress);
   complain(comparison.errors, outcome);
   outcome.out = json ? checkpoint::compare_json(now, comparison, against)
                      : checkpoint::scan_text(now, options) +
@@ -130,8 +139,8 @@ Outcome carry_out_scan(const Arguments& arguments, const Terminal& terminal) {
   const checkpoint::ScanResult now = look_at(paths, with_progress);
   std::optional<checkpoint::ScanResult> then;
   if (!against.empty()) then = look_at({against}, with_progress);
-  return told(now, then ? &*then : nullptr, against, json,
-              text_options(options.manner(), terminal));
+  return told(now, then ? &*then : nullptr, against, json, text_options(options.manner(), terminal),
+              with_progress);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #define NANSCOPE_SOURCES(family) \
   family(forewarning)            \
   family(received)               \
+  family(compiled_only)          \
   family(memory)                 \
   family(input_data)             \
   family(constant)               \
@@ -46,7 +47,8 @@
   family(exponential)               \
   family(infinities)                \
   family(overflow)                  \
-  family(numpy_flag)
+  family(numpy_flag)                \
+  family(foreign)
 
 // clang-format on
 

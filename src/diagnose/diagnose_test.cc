@@ -169,12 +169,12 @@ TEST(Names, TheSchemasAreNotTheUsers) {
 }
 
 TEST(Unknown, SaysWhatWasLookedAt) {
-  const Cause cause = diagnose(made(kNan, "mylib::fancy", {with("x", "", 1)}));
+  const Cause cause = diagnose(made(kNan, "aten::fancy", {with("x", "", 1)}));
   EXPECT_EQ(cause.id, "unknown");
-  EXPECT_EQ(cause.sentence, "No rule of this version explains why mylib::fancy gave nan at [3].");
+  EXPECT_EQ(cause.sentence, "No rule of this version explains why aten::fancy gave nan at [3].");
   EXPECT_EQ(cause.evidence,
             std::vector<std::string>{"`x` is finite everywhere: 4 elements from -1 to 2"});
-  EXPECT_EQ(diagnose(made(kNan, "mylib::fancy", {})).evidence,
+  EXPECT_EQ(diagnose(made(kNan, "aten::fancy", {})).evidence,
             std::vector<std::string>{"no inputs were recorded for this operation"});
 }
 

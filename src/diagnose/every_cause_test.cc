@@ -161,6 +161,16 @@ Finding computed_unseen() {
   return finding;
 }
 
+// sqrt of what eager rounds to 0; `setting`: the region was compiled again with it, and is finite.
+Finding only_compiled(std::string setting, OriginKind kind = OriginKind::kBirth) {
+  Finding finding = from(kind, made(kNan, "aten::sqrt", {with("d", "self", -1e-6)}));
+  finding.only_compiled = OnlyCompiled{.kernel = "cpp_fused_mul_rsub_sqrt_0",
+                                       .rounded_to = "bfloat16",
+                                       .setting = std::move(setting),
+                                       .setting_value = "True"};
+  return finding;
+}
+
 Finding received(std::vector<Giver> givers) {
   Finding finding = from(OriginKind::kReceived, made(kInf, "c10d::allreduce_", {}));
   finding.origin.collective = Collective{.op = "c10d::allreduce_",
@@ -304,7 +314,15 @@ std::vector<Trial> trials() {
       {"unwatched_kernel",
        computed_unseen(),
        {from(OriginKind::kImported, of("mul", kNan, kNan)), "bad_input_data"},
-       {made(kNan, "mylib::fancy", {with("x", "", 1)}), "unknown"}},
+       {made(kNan, "mylib::fancy", {with("x", "", 1)}), "foreign_operator"}},
+      {"foreign_operator",
+       made(kNan, "mylib::fancy", {with("x", "", 1)}),
+       {made(kNan, "mylib::fancy", {with("x", "self", kNan)}), "bad_input_data"},
+       {computed_unseen(), "unwatched_kernel"}},
+      {"compiled_only",
+       only_compiled("emulate_precision_casts"),
+       {made(kNan, "aten::sqrt", {with("d", "self", -1e-6)}), "sqrt_of_negative"},
+       {computed_unseen(), "unwatched_kernel"}},
       {"received_from_rank",
        received({{1, 4, 0, 0}}),
        {from(OriginKind::kImported, of("mul", kNan, kNan)), "bad_input_data"},
@@ -314,8 +332,8 @@ std::vector<Trial> trials() {
        {of("add", kInf, 6e4, "float16"), "half_overflow"},
        {received({{0, 0, 1, 0}, {3, 0, 2, 0}}), "received_from_rank"}},
       {"unknown",
-       made(kNan, "mylib::fancy", {with("x", "", 1)}),
-       {made(kNan, "mylib::fancy", {with("x", "self", kNan)}), "bad_input_data"},
+       made(kNan, "aten::fancy", {with("x", "", 1)}),
+       {made(kNan, "aten::fancy", {with("x", "self", kNan)}), "bad_input_data"},
        {computed_unseen(), "unwatched_kernel"}},
       {"extreme_weights",
        warned("extreme_weights", 300, 100),
@@ -352,6 +370,14 @@ TEST(EveryCause, HasAPlainCaseAnInnocentOneAndALookAlike) {
     EXPECT_NE(trial.innocent.cause, trial.id);
     EXPECT_NE(trial.look_alike.cause, trial.id);
   }
+}
+
+// Compiled again with a setting it is finite: that is the experiment. Where none was found, or
+// where the op is not known, what is said of the operands proves nothing.
+TEST(EveryCause, CompiledOnlyIsCertainByASettingAlone) {
+  EXPECT_EQ(verdict(only_compiled("emulate_precision_casts")), "compiled_only certain");
+  EXPECT_EQ(verdict(only_compiled("")), "compiled_only likely");
+  EXPECT_EQ(verdict(only_compiled("", OriginKind::kUnwatched)), "compiled_only likely");
 }
 
 // Where it was a suspect, it is said why it is not the cause.

@@ -90,6 +90,11 @@ TEST(WhereItCameFrom, DecidesBeforeArithmetic) {
   EXPECT_EQ(verdict(finding), "uninitialised_memory certain");
   finding.origin.kind = OriginKind::kUnwatched;
   EXPECT_EQ(verdict(finding), "unwatched_kernel likely");
+  // What has no name in the source is told by its expression.
+  finding.inputs = {with("", "", 0)};
+  const std::string sentence = diagnose(finding).sentence;
+  EXPECT_EQ(sentence.find("``"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find(finding.origin.site.code), std::string::npos) << sentence;
 }
 
 TEST(InputData, LiteralsInDataAreNoConstants) {

@@ -139,6 +139,7 @@ const Experiment* lost_on_the_way(const Facts& facts) {
 }
 
 bool is_proved(const Facts& facts, const Opinion& opinion) {
+  if (opinion.id == "compiled_only") return !facts.finding().only_compiled->setting.empty();
   if (needs_no_experiment(facts, opinion.id)) return true;
   if (is_precision(opinion.id) && (fits_a_wider_type(facts) || lost_on_the_way(facts) != nullptr))
     return true;
@@ -150,7 +151,7 @@ bool is_proved(const Facts& facts, const Opinion& opinion) {
 
 std::string proof_of(const Facts& facts, const Opinion& opinion) {
   if (needs_no_experiment(facts, opinion.id) || is_precision(opinion.id) ||
-      opinion.id == "cancellation")
+      opinion.id == "cancellation" || opinion.id == "compiled_only")
     return {};
   if (const Experiment* one = success_of(facts, opinion.mends))
     return fmt::format("tried: with {} the element is {}", what_of(facts, *one),

@@ -59,7 +59,9 @@ std::string way_text(const std::string& way) {
 }  // namespace
 
 std::string collective_name(const Collective& call) {
-  const std::string_view name = std::string_view(call.op).substr(call.op.find("::") + 2);
+  const std::size_t colons = call.op.find("::");
+  const std::string_view name =
+      std::string_view(call.op).substr(colons == std::string::npos ? 0 : colons + 2);
   for (const auto& [op, called] : kNames)
     if (name == op) return std::string(called);
   return std::string(name);

@@ -26,8 +26,8 @@ void unwatched(const Facts& facts, Opinions& opinions) {
   if (finding.origin.op.find("::") != std::string::npos)  // not the host alone
     evidence.push_back(fmt::format("{} is the next watched operation, and reads {}",
                                    finding.origin.op, facts.value()));
-  const std::string what =
-      finding.inputs.empty() ? facts.expression() : in_backticks(finding.inputs[0].name);
+  const bool has_name = !finding.inputs.empty() && !finding.inputs[0].name.empty();
+  const std::string what = has_name ? in_backticks(finding.inputs[0].name) : facts.expression();
   opinions.push_back({Opinion::Stand::kLikely, "unwatched_kernel",
                       fmt::format("A kernel that could not be watched made it: no watched "
                                   "operation wrote the {} in {}.",

@@ -112,6 +112,11 @@ std::optional<Verdict> Judge::handed_over(const TensorState& tensor, const Place
   return Session(*this)->handed_over(tensor, place, read_there);
 }
 
+void Judge::only_eager(const TensorState& replayed) {
+  Session session(*this);
+  session->fate(session->ledger.events_of(replayed), Fate::kOnlyEager);
+}
+
 void Judge::ended(const Ending& ending) { Session(*this)->ended(ending); }
 
 void Judge::forked() { Session(*this)->forked(); }

@@ -103,6 +103,9 @@ class Judge {
   // `read_there`: as if the host had read it; not so of what a rank gives into a collective.
   std::optional<Verdict> handed_over(const TensorState& tensor, const Place& place,
                                      bool read_there = true);
+  // A compiled region was run again eagerly: this result of the replay is bad, and that of the
+  // program is finite.
+  void only_eager(const TensorState& replayed);
   void ended(const Ending& ending);
   // This is a child now: it has its parent's values, and none of its parent's pending affairs.
   void forked();

@@ -13,6 +13,16 @@ bool is_test(const OpRecord& record) {
   return traits.compares && (record.same_operands || record.nonfinite_scalar);
 }
 
+// `metric < best`: a single value, of which the program goes on to ask yes or no.
+bool orders_one_nan(const OpRecord& record) {
+  constexpr std::uint64_t kLargestElement = 8;
+  return record.op->traits.orders &&
+         std::any_of(record.reads.begin(), record.reads.end(), [](const OpRecord::Read& read) {
+           const ByteRange& range = read.state.range;
+           return read.state.kinds.nan && range.hi - range.lo <= kLargestElement;
+         });
+}
+
 bool gained(const OpRecord::Write& write) {
   return write.existed && ((write.state.kinds.nan && !write.before.nan) ||
                            (write.state.kinds.inf && !write.before.inf));
@@ -181,7 +191,8 @@ void Call::note_readers() {
     state_.host_numbers.read(record_.host_values, parents_);
     state_.remember_read(parents_, requires_grad_, record_.place);
   }
-  if (traits_.compares && !is_test(record_)) state_.remember_other_read(parents_, record_.place);
+  if ((traits_.compares && !is_test(record_)) || orders_one_nan(record_))
+    state_.remember_other_read(parents_, record_.place);
   if (!is_test(record_)) return;
   for (const EventId id : parents_) state_.events.test(id);
   if (record_.place.in_scaler || traits_.amp_check) {

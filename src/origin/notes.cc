@@ -11,6 +11,8 @@ const char* words(Fate fate) {
       return "not used";
     case Fate::kCleaned:
       return "cleaned";
+    case Fate::kOnlyEager:
+      return "only when the region runs eagerly: compiled, its result is finite";
     case Fate::kDividedAway:
       return "divided away in part: where it stood the result is 0";
     case Fate::kThrownAway:

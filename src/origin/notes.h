@@ -13,6 +13,7 @@ namespace nanscope {
 enum class Fate : std::uint8_t {
   kNotUsed,
   kCleaned,
+  kOnlyEager,
   kDividedAway,
   kThrownAway,
   kHandled,

@@ -30,6 +30,7 @@ constexpr Family kFamilies[] = {
     {&OpTraits::fills, "masked_fill masked_fill_ fill fill_ where index_fill index_fill_"},
     {&OpTraits::tests, "isnan isinf isfinite isposinf isneginf"},
     {&OpTraits::compares, "eq ne"},
+    {&OpTraits::orders, "lt le gt ge"},
     {&OpTraits::amp_check, "_amp_foreach_non_finite_check_and_unscale_"},
     {&OpTraits::deliberate,
      "where masked_fill masked_fill_ nan_to_num nan_to_num_ nansum nanmean nanmedian nanquantile "

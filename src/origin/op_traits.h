@@ -16,6 +16,7 @@ struct OpTraits {
   bool fills = false;     // masked_fill, fill_, where, index_fill: can write a constant beside data
   bool tests = false;     // isnan, isinf, isfinite, ...
   bool compares = false;  // eq, ne: a test when the operands are the same, or one is non-finite
+  bool orders = false;    // lt, ge, ...: of one NaN the answer is no, whatever was asked
   bool deliberate =
       false;             // where, nan_to_num, clamp, max, indexing: bad in, finite out on purpose
   bool absorbs = false;  // div, mul, pow, ...: x / inf = 0, nobody asked for that

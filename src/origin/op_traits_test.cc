@@ -12,6 +12,7 @@ TEST(OpTraits, FamiliesAreMarked) {
   EXPECT_TRUE(traits_of("masked_fill_").fills);
   EXPECT_TRUE(traits_of("isneginf").tests);
   EXPECT_TRUE(traits_of("ne").compares);
+  EXPECT_TRUE(traits_of("lt").orders);
   EXPECT_TRUE(traits_of("_index_put_impl_").deliberate);
   EXPECT_TRUE(traits_of("div_").absorbs);
   EXPECT_TRUE(traits_of("special_xlog1py").is_log);
@@ -35,9 +36,9 @@ TEST(OpTraits, EverythingElseIsPlainArithmetic) {
        {"", "add", "softmax", "logsumexp", "mask", "isnan_", "div div_", "exp"}) {
     const OpTraits traits = traits_of(name);
     EXPECT_FALSE(traits.allocates || traits.overwrites || traits.lifts || traits.fills ||
-                 traits.tests || traits.compares || traits.deliberate || traits.absorbs ||
-                 traits.is_log || traits.looks_through || traits.reads_host || traits.zeroes ||
-                 traits.amp_check || traits.views)
+                 traits.tests || traits.compares || traits.orders || traits.deliberate ||
+                 traits.absorbs || traits.is_log || traits.looks_through || traits.reads_host ||
+                 traits.zeroes || traits.amp_check || traits.views)
         << name;
   }
 }

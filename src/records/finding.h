@@ -16,7 +16,9 @@
 #include "records/kinds.h"
 #include "records/maker.h"
 #include "records/module.h"
+#include "records/only_compiled.h"
 #include "records/origin.h"
+#include "records/rank.h"
 #include "records/step.h"
 #include "records/tensor_facts.h"
 #include "scan/statistics.h"
@@ -62,14 +64,19 @@ struct Finding {
   // likely, so is the finding.
   std::vector<std::string> arrival;
   bool arrival_is_likely = false;
+  std::optional<OnlyCompiled> only_compiled;  // eagerly the value is finite
   // Of what was received: the findings of the ranks that gave it, nearest first, lowest rank first;
   // those that received it themselves are followed by the ones that gave it to them. None of them
   // has such a list of its own.
   std::vector<Finding> elsewhere;
   std::vector<Collective> given;  // into which it was given by this rank since; at most kMostGiven
+  // Of a merged capture, and in no file: its way on the ranks that received it, lowest rank first.
+  std::vector<RankWay> received_by;
+  std::int64_t received_by_more = 0;  // ranks beyond those kept
 
   static constexpr std::size_t kMostElsewhere = 8;
   static constexpr std::size_t kMostGiven = 8;
+  static constexpr std::size_t kMostReceivers = 16;
 };
 
 // Calls `change` with each tensor that a finding has facts of: inputs, outputs, those of makers.

@@ -82,8 +82,13 @@ std::string plain_text(const std::vector<Diagnosed>& captures) {
 
 std::string title_of(const std::vector<Diagnosed>& captures) {
   if (captures.size() != 1) return fmt::format("nanscope: {} captures", captures.size());
-  const std::vector<std::string>& argv = captures[0].capture.program.argv;
-  return "nanscope: " + (argv.empty() ? captures[0].name : report::safe(argv[0]));
+  const Capture& capture = captures[0].capture;
+  const std::vector<std::string>& argv = capture.program.argv;
+  if (!argv.empty()) return "nanscope: " + report::safe(argv[0]);
+  if (!captures[0].name.empty()) return "nanscope: " + report::safe(captures[0].name);
+  // A cell of a notebook, whose file is not known.
+  if (capture.findings.empty() || capture.findings[0].origin.site.file.empty()) return "nanscope";
+  return "nanscope: " + report::safe(capture.findings[0].origin.site.file);
 }
 
 }  // namespace

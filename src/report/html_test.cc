@@ -118,6 +118,9 @@ Diagnosed telling() {
   Finding given = finding;  // by the rank that gave it
   given.origin.site.code = "torch.log(secret(q)).mean()";
   finding.elsewhere = {given};
+  const Link carried{"aten::mul", finding.origin.site, Phase::kBackward, Role::kCarrier,
+                     Made{"float32", {2}, true, 0, 0, 0, 0.7071}};
+  finding.received_by = {{.rank = 1, .chain = {carried}, .harm = finding.harm}};
   Capture capture = sample::capture({finding});
   capture.ranks = {{1, "alice-desktop", 4, "/home/alice/run/x.rank1.nsc",
                     "gave it: torch.log(p)).mean in loss_fn, /home/alice, 0.7071"}};

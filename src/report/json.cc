@@ -11,6 +11,7 @@
 #include "base/harmless_json.h"
 #include "capture/secrets.h"
 #include "diagnose/cause.h"
+#include "diagnose/received.h"
 #include "records/words.h"
 #include "report/journey.h"
 #include "report/json_document.h"
@@ -140,6 +141,15 @@ Json link_of(const Link& link) {
   return json;
 }
 
+Json rank_way_of(const RankWay& way) {
+  return {{"rank", way.rank < 0 ? Json(nullptr) : Json(way.rank)},
+          {"call", call_text(way.collective)},
+          {"collective", collective_of(way.collective)},
+          {"chain", list_of(way.chain, link_of)},
+          {"chain_truncated", way.chain_truncated},
+          {"harm", harm_of(way.harm)}};
+}
+
 void add_statistics(const Statistics& s, Json& json) {
   json["min"] = number_json(s.min);
   json["max"] = number_json(s.max);
@@ -267,6 +277,18 @@ Json forewarning_of(const Forewarning& forewarning) {
           {"steps", forewarning.steps}};
 }
 
+Json only_compiled_of(const OnlyCompiled& only) {
+  const auto or_none = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {{"kernel", or_none(only.kernel)},
+          {"lines", list_of(only.lines,
+                            [](const Site& site) {
+                              return Json{{"file", site.file}, {"line", site.line}};
+                            })},
+          {"rounded_to", or_none(only.rounded_to)},
+          {"setting", or_none(only.setting)},
+          {"setting_value", or_none(only.setting_value)}};
+}
+
 Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair) {
   Json json{
       {"level", word_of(finding.level)},
@@ -293,6 +315,7 @@ Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair
   report::add_modules(finding, json);
   if (finding.inputs_left_out > 0) json["inputs_left_out"] = finding.inputs_left_out;
   if (finding.forewarning) json["forewarning"] = forewarning_of(*finding.forewarning);
+  if (finding.only_compiled) json["only_compiled"] = only_compiled_of(*finding.only_compiled);
   if (!finding.given.empty()) json["given"] = list_of(finding.given, collective_of);
   if (!finding.elsewhere.empty()) {
     const auto story = [](const Finding& other) {
@@ -300,6 +323,8 @@ Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair
     };
     json["elsewhere"] = list_of(finding.elsewhere, story);
   }
+  if (!finding.received_by.empty()) json["received_by"] = list_of(finding.received_by, rank_way_of);
+  if (finding.received_by_more > 0) json["received_by_more"] = finding.received_by_more;
   if (!repair.tried.empty()) json["tried"] = list_of(repair.tried, attempt_of);
   return json;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "diagnose/received.h"
@@ -20,6 +21,12 @@ struct Found {
   const Finding* finding = nullptr;
   const CaptureOfRank* in = nullptr;
   const Finding* harmed = nullptr;  // the one from which the walk began
+  const CaptureOfRank* harmed_in = nullptr;
+};
+
+// Where a walk ended, and those from which one came here, in the order of their ranks.
+struct FoundOrigin : Found {
+  std::vector<Found> from;
 };
 
 bool is_same_origin(const Origin& a, const Origin& b) {
@@ -33,12 +40,13 @@ class Walk {
  public:
   explicit Walk(const std::vector<CaptureOfRank>& captures) : captures_(captures) {}
 
-  [[nodiscard]] std::vector<Found> origins() {
+  [[nodiscard]] std::vector<FoundOrigin> origins() {
     for (const CaptureOfRank& one : captures_)
       for (const Finding& finding : one.capture.findings)
-        if (finding.level == Level::kError) follow({&finding, &one, &finding}, 0);
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Found& a, const Found& b) { return place_of(a) < place_of(b); });
+        if (finding.level == Level::kError) follow({&finding, &one, &finding, &one}, 0);
+    std::stable_sort(found_.begin(), found_.end(), [](const FoundOrigin& a, const FoundOrigin& b) {
+      return place_of(a) < place_of(b);
+    });
     return found_;
   }
 
@@ -55,17 +63,18 @@ class Walk {
     bool told = false;
     for (const Finding& other : finding.elsewhere) {
       if (other.origin.kind == OriginKind::kReceived) continue;
-      add(own_capture_of({&other, nullptr, from.harmed}));
+      add(own_capture_of({&other, nullptr, from.harmed, from.harmed_in}));
       told = true;
     }
     if (told) return;
-    const std::vector<Found> givers = givers_of(finding, from.harmed);
+    const std::vector<Found> givers = givers_of(from);
     for (const Found& giver : givers) follow(giver, steps + 1);
     if (givers.empty()) add(from);
   }
 
   // The same call in the captures of others.
-  [[nodiscard]] std::vector<Found> givers_of(const Finding& received, const Finding* harmed) const {
+  [[nodiscard]] std::vector<Found> givers_of(const Found& from) const {
+    const Finding& received = *from.finding;
     std::vector<Found> givers;
     if (!received.origin.collective) return givers;
     const auto is_it = [&](const Collective& call) {
@@ -75,7 +84,7 @@ class Walk {
       for (const Finding& finding : one.capture.findings)
         if (&finding != &received && finding.level == Level::kError &&
             std::any_of(finding.given.begin(), finding.given.end(), is_it))
-          givers.push_back({&finding, &one, harmed});
+          givers.push_back({&finding, &one, from.harmed, from.harmed_in});
     return givers;
   }
 
@@ -84,37 +93,60 @@ class Walk {
     for (const CaptureOfRank& one : captures_)
       for (const Finding& finding : one.capture.findings)
         if (finding.level == Level::kError && is_same_origin(finding.origin, told.finding->origin))
-          return {&finding, &one, told.harmed};
+          return {&finding, &one, told.harmed, told.harmed_in};
     return told;
   }
 
   void add(const Found& found) {
-    const auto is_it = [&](const Found& other) {
+    const auto is_it = [&](const FoundOrigin& other) {
       return is_same_origin(other.finding->origin, found.finding->origin);
     };
-    if (std::none_of(found_.begin(), found_.end(), is_it)) found_.push_back(found);
+    auto known = std::find_if(found_.begin(), found_.end(), is_it);
+    if (known == found_.end()) known = found_.insert(found_.end(), FoundOrigin{found, {}});
+    known->from.push_back(found);
   }
 
   const std::vector<CaptureOfRank>& captures_;
-  std::vector<Found> found_;
+  std::vector<FoundOrigin> found_;
 };
 
+// How it went on where it was received; each rank once.
+void add_receivers(const FoundOrigin& found, Finding& finding) {
+  std::set<const CaptureOfRank*> listed;
+  for (const Found& from : found.from) {
+    const Finding& there = *from.harmed;
+    if (&there == found.finding || there.origin.kind != OriginKind::kReceived ||
+        !there.origin.collective || !listed.insert(from.harmed_in).second)
+      continue;
+    if (finding.received_by.size() == Finding::kMostReceivers) {
+      ++finding.received_by_more;
+      continue;
+    }
+    finding.received_by.push_back({.rank = from.harmed_in->capture.program.rank.value_or(-1),
+                                   .collective = *there.origin.collective,
+                                   .chain = there.chain,
+                                   .chain_truncated = there.chain_truncated,
+                                   .harm = there.harm});
+  }
+}
+
 // As the merged capture tells it.
-Finding told(const Found& found) {
+Finding told(const FoundOrigin& found) {
   Finding finding = *found.finding;
   finding.level = Level::kError;
+  add_receivers(found, finding);
   if (!finding.harm && found.harmed->harm) finding.harm = found.harmed->harm;
   return finding;
 }
 
 // The first of them, if it was made on that rank.
-bool is_origin(std::optional<int> rank, const std::vector<Found>& origins) {
+bool is_origin(std::optional<int> rank, const std::vector<FoundOrigin>& origins) {
   if (origins.empty() || !rank) return false;
   const Origin& first = origins[0].finding->origin;
   return first.rank == rank && first.kind != OriginKind::kReceived;
 }
 
-std::string sentence_on(const Capture& capture, const std::vector<Found>& origins) {
+std::string sentence_on(const Capture& capture, const std::vector<FoundOrigin>& origins) {
   const auto error =
       std::find_if(capture.findings.begin(), capture.findings.end(),
                    [](const Finding& finding) { return finding.level == Level::kError; });
@@ -154,13 +186,13 @@ Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also,
   std::stable_sort(
       captures.begin(), captures.end(),
       [&](const CaptureOfRank& a, const CaptureOfRank& b) { return rank_of(a) < rank_of(b); });
-  const std::vector<Found> origins = Walk(captures).origins();
+  const std::vector<FoundOrigin> origins = Walk(captures).origins();
   const CaptureOfRank* head = &captures.front();
   if (!origins.empty() && origins[0].in != nullptr) head = origins[0].in;
   Capture merged;
   merged.program = head->capture.program;
   merged.complete = true;
-  for (const Found& origin : origins) merged.findings.push_back(told(origin));
+  for (const FoundOrigin& origin : origins) merged.findings.push_back(told(origin));
   if (!origins.empty() && origins[0].in == head) merged.proposal = head->capture.proposal;
   for (const CaptureOfRank& one : captures) {
     const Capture& capture = one.capture;

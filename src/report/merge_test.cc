@@ -1,109 +1,100 @@
-// Which rank was first, from the captures of all.
+// Captures of many ranks, told as one.
+
 #include "report/merge.h"
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "capture/sample.h"
+#include "report/json.h"
+#include "report/ranks_as_one.h"
+
 namespace nanscope {
 namespace {
 
-Collective call(std::int64_t sequence, std::vector<Giver> givers = {}) {
-  return {.op = "c10d::allreduce_",
-          .group = "0",
-          .sequence = sequence,
-          .ranks = 4,
-          .reduces = true,
-          .givers = std::move(givers),
-          .givers_known = true};
+Collective all_reduce(int number) {
+  Collective call;
+  call.op = "c10d::allreduce_";
+  call.group = "0";
+  call.sequence = number;
+  call.ranks = 3;
+  return call;
 }
 
-Finding born(int rank, std::int64_t step = 3) {
-  Finding finding;
-  finding.origin.kind = OriginKind::kBirth;
-  finding.origin.op = "aten::log";
-  finding.origin.site.file = "train.py";
-  finding.origin.site.line = 20;
-  finding.origin.rank = rank;
-  finding.origin.step = step;
-  finding.origin.nan = 1;
-  return finding;
-}
-
-Finding received(int rank, const Collective& by, std::vector<Finding> elsewhere = {}) {
-  Finding finding = born(rank);
-  finding.origin.kind = OriginKind::kReceived;
-  finding.origin.op = by.op;
-  finding.origin.site.line = 30;
-  finding.origin.collective = by;
-  finding.elsewhere = std::move(elsewhere);
-  return finding;
-}
-
-CaptureOfRank of(int rank, Finding finding) {
-  CaptureOfRank one;
+CaptureOfRank on_rank(int rank, std::vector<Finding> findings) {
+  CaptureOfRank one{sample::capture(std::move(findings)), std::to_string(rank) + ".nsc"};
   one.capture.program.rank = rank;
-  one.capture.findings.push_back(std::move(finding));
-  one.path = "r" + std::to_string(rank) + ".nsc";
+  one.capture.program.world_size = 3;
+  one.capture.program.pid = 100 + rank;
+  for (Finding& finding : one.capture.findings) finding.origin.rank = rank;
   return one;
 }
 
-std::vector<int> origins(const Capture& merged) {
-  std::vector<int> ranks;
-  for (const Finding& finding : merged.findings) ranks.push_back(finding.origin.rank.value_or(-1));
-  return ranks;
+// Made on rank 1, given into the fifth call.
+CaptureOfRank giver() {
+  Finding finding = sample::log_of_zero();
+  finding.given = {all_reduce(5)};
+  return on_rank(1, {finding});
 }
 
-TEST(Merge, WhatARankWasToldLeadsToTheOrigin) {
-  const Capture merged = merge({of(0, received(0, call(5, {{1, 4}}), {born(1)})), of(1, born(1))});
-  EXPECT_EQ(origins(merged), std::vector<int>{1});
-  EXPECT_EQ(merged.ranks[1].sentence, "the origin");
-  EXPECT_NE(merged.ranks[0].sentence.find("rank 1 gave 4 nan"), std::string::npos);
+CaptureOfRank receiver(int rank, const std::string& harmed) {
+  Finding finding = sample::log_of_zero();
+  finding.origin.kind = OriginKind::kReceived;
+  finding.origin.op = "c10d::allreduce_";
+  finding.origin.collective = all_reduce(5);
+  finding.chain = {{"c10d::allreduce_", finding.origin.site, Phase::kBackward, Role::kReceived},
+                   {"aten::div", finding.origin.site, Phase::kBackward, Role::kCarrier}};
+  finding.harm->name = harmed;
+  return on_rank(rank, {finding});
 }
 
-TEST(Merge, WithoutAWordTheSameCallOfAnotherCaptureLeadsThere) {
-  Finding giver = born(2);
-  giver.given = {call(5)};
-  const Capture merged = merge({of(0, received(0, call(5))), of(2, giver)});
-  EXPECT_EQ(origins(merged), std::vector<int>{2});
+TEST(Merge, TellsTheWayOnEveryRankThatReceivedIt) {
+  const Capture all = merge({receiver(2, "two"), giver(), receiver(0, "zero")});
+  ASSERT_EQ(all.findings.size(), 1u);
+  const Finding& origin = all.findings[0];
+  EXPECT_EQ(origin.origin.rank, 1);
+  ASSERT_EQ(origin.received_by.size(), 2u);
+  EXPECT_EQ(origin.received_by[0].rank, 0);
+  EXPECT_EQ(origin.received_by[0].harm->name, "zero");
+  EXPECT_EQ(origin.received_by[0].chain.size(), 2u);
+  EXPECT_EQ(origin.received_by[1].rank, 2);
+  EXPECT_EQ(origin.received_by_more, 0);
+  const nlohmann::json json = nlohmann::json::parse(json_report(all))["findings"][0];
+  EXPECT_EQ(json["received_by"][1]["call"], "all_reduce number 5 of group 0");
+  EXPECT_EQ(json["received_by"][1]["chain"][0]["role"], "received");
 }
 
-TEST(Merge, ALongWayIsWalkedToItsEnd) {
-  std::vector<CaptureOfRank> captures;
-  for (int rank = 0; rank < 12; ++rank) {
-    Finding finding = rank == 0 ? born(0) : received(rank, call(rank - 1));
-    finding.given = {call(rank)};
-    captures.push_back(of(rank, std::move(finding)));
-  }
-  EXPECT_EQ(origins(merge(std::move(captures))), std::vector<int>{0});
+TEST(Merge, TellsOfTheFirstRanksAndCountsTheOthers) {
+  std::vector<CaptureOfRank> captures{giver()};
+  for (int rank = 2; rank < 30; ++rank) captures.push_back(receiver(rank, "weight"));
+  const Finding origin = merge(std::move(captures)).findings[0];
+  EXPECT_EQ(origin.received_by.size(), Finding::kMostReceivers);
+  EXPECT_EQ(origin.received_by_more, 28 - static_cast<int>(Finding::kMostReceivers));
 }
 
-TEST(Merge, ACircleEnds) {
-  Finding one = received(0, call(1));
-  one.given = {call(2)};
-  Finding other = received(1, call(2));
-  other.given = {call(1)};
-  EXPECT_FALSE(merge({of(0, one), of(1, other)}).findings.empty());
+Diagnosed as_read(CaptureOfRank one) { return diagnosed(std::move(one.capture), one.path); }
+
+TEST(RanksAsOne, StandBeforeTheSingleRanks) {
+  const std::vector<Diagnosed> all =
+      ranks_as_one({as_read(receiver(0, "zero")), as_read(giver()), as_read(receiver(2, "two"))});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name, "1.nsc");  // where the origin stands
+  EXPECT_EQ(all[0].capture.ranks.size(), 3u);
+  EXPECT_EQ(all[0].causes.size(), all[0].capture.findings.size());
+  EXPECT_EQ(all[1].name, "0.nsc");
+  EXPECT_EQ(all[2].name, "2.nsc");
 }
 
-TEST(Merge, TheEarliestStepComesFirstThenTheLowestRank) {
-  const Capture merged = merge({of(0, born(0, 9)), of(3, born(3, 2)), of(1, born(1, 2))});
-  EXPECT_EQ(origins(merged), (std::vector<int>{1, 3, 0}));
-}
-
-TEST(Merge, ARankThatOnlyGaveItAwayIsTheOriginAllTheSame) {
-  RankLine stopped;
-  stopped.rank = 3;
-  stopped.sentence = "was stopped";
-  const Capture merged = merge({of(0, received(0, call(5, {{3, 4}}), {born(3)}))}, {stopped});
-  EXPECT_EQ(merged.ranks[1].sentence, "the origin; was stopped");
-}
-
-TEST(Merge, ARemarkIsTheEndOfItsRanksSentence) {
-  RankLine killed;
-  killed.rank = 1;
-  killed.sentence = "was killed";
-  const Capture merged = merge({of(0, born(0))}, {killed}, {{1, "its weight differs"}});
-  EXPECT_EQ(merged.ranks[0].sentence, "the origin");
-  EXPECT_EQ(merged.ranks[1].sentence, "was killed; its weight differs");
+TEST(RanksAsOne, LeavesOtherRunsAlone) {
+  const Diagnosed alone = diagnosed(sample::capture({sample::log_of_zero()}), "alone.nsc");
+  Diagnosed other = as_read(receiver(0, "zero"));
+  other.capture.program.argv = {"another.py"};
+  const std::vector<Diagnosed> all = ranks_as_one({alone, as_read(giver()), other, alone});
+  ASSERT_EQ(all.size(), 4u);
+  for (const Diagnosed& one : all) EXPECT_TRUE(one.capture.ranks.empty());
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ void without_byways(Json& finding) {
   finding["makers"] = Json::array();
   finding["magnitudes"] = Json::array();
   finding.erase("cleaned");
+  finding.erase("received_by");
   for_each_tensor(finding, [](Json& tensor) { tensor.erase("exponents"); });
 }
 
@@ -72,21 +73,21 @@ Json fitting(Json finding, std::size_t room) {
   return nullptr;
 }
 
-Json page_report(const Diagnosed& one, std::size_t share) {
+// Takes what it needs of the room.
+Json page_report(const Diagnosed& one, std::size_t& room) {
   Json report = json_document(one);
   Json kept = Json::array();
-  std::size_t left = share;
   std::size_t left_out = 0;
   Json& findings = report["findings"];
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    const std::size_t behind = std::min(left / 2, i + 1 < findings.size() ? kReserve : 0);
+    const std::size_t behind = std::min(room / 2, i + 1 < findings.size() ? kReserve : 0);
     Json finding;
-    if (left - behind > kLeastFinding) finding = fitting(std::move(findings[i]), left - behind);
+    if (room - behind > kLeastFinding) finding = fitting(std::move(findings[i]), room - behind);
     if (finding.is_null()) {
       ++left_out;
       continue;
     }
-    left -= std::min(left, size_of(finding) + 1);
+    room -= std::min(room, size_of(finding) + 1);
     kept.push_back(std::move(finding));
   }
   report["findings"] = std::move(kept);
@@ -97,10 +98,18 @@ Json page_report(const Diagnosed& one, std::size_t share) {
 
 }  // namespace
 
+// The first may have half of the page; the others share what is left, and what one does not need is
+// there for those behind it.
 Json page_reports(const std::vector<Diagnosed>& captures) {
-  const std::size_t share = kMostPageData / std::max<std::size_t>(captures.size(), 1);
+  std::size_t left = kMostPageData;
   Json reports = Json::array();
-  for (const Diagnosed& one : captures) reports.push_back(page_report(one, share));
+  for (std::size_t i = 0; i < captures.size(); ++i) {
+    const std::size_t behind = captures.size() - i - 1;
+    const std::size_t share = left / (i == 0 && behind > 0 ? 2 : behind + 1);
+    std::size_t room = share;
+    reports.push_back(page_report(captures[i], room));
+    left -= share - room;
+  }
   return reports;
 }
 

@@ -22,12 +22,32 @@ void for_each_site(Finding& finding, F change) {
   for (Link& link : finding.cleaned) change(link.site);
   for (Maker& maker : finding.makers) change(maker.site);
   if (finding.left_out_by) change(finding.left_out_by->site);
+  if (finding.only_compiled)
+    for (Site& site : finding.only_compiled->lines) change(site);
+  for (RankWay& way : finding.received_by) {
+    if (way.harm && way.harm->site) change(*way.harm->site);
+    for (Link& link : way.chain) change(link.site);
+  }
+}
+
+// What a value did, here and on the ranks that received it.
+template <class F>
+void for_each_harm(Finding& finding, F change) {
+  if (finding.harm) change(*finding.harm);
+  for (RankWay& way : finding.received_by)
+    if (way.harm) change(*way.harm);
+}
+
+void without_text(Harm& harm) {
+  if (!harm.text.empty()) harm.text = kLeftOut;
 }
 
 template <class F>
 void for_each_link(Finding& finding, F change) {
   for (Link& link : finding.chain) change(link);
   for (Link& link : finding.cleaned) change(link);
+  for (RankWay& way : finding.received_by)
+    for (Link& link : way.chain) change(link);
 }
 
 // Sentences of the program and about it: they quote lines, places and numbers.
@@ -54,10 +74,10 @@ void without_source(Finding& finding) {
     tensor.remark.clear();
   });
   finding.origin.module.reset();
-  if (finding.harm) {
-    finding.harm->name.reset();
-    if (!finding.harm->text.empty()) finding.harm->text = kLeftOut;
-  }
+  for_each_harm(finding, [](Harm& harm) {
+    harm.name.reset();
+    without_text(harm);
+  });
   for (Magnitude& magnitude : finding.magnitudes) magnitude.name.clear();
   finding.modules.clear();      // their paths and classes are names of the source
   finding.experiments.clear();  // they quote expressions
@@ -70,7 +90,7 @@ void without_paths(Finding& finding) {
     site.remark.clear();
   });
   for (Frame& frame : finding.origin.stack) frame.file = file_name(frame.file);
-  if (finding.harm && !finding.harm->text.empty()) finding.harm->text = kLeftOut;
+  for_each_harm(finding, without_text);
 }
 
 void without_numbers(Statistics& statistics) {
@@ -105,7 +125,7 @@ void without_values(Finding& finding) {
     finding.forewarning->value = finding.forewarning->limit = std::nan("");
     finding.origin.value = {.real = std::nan("")};
   }
-  if (finding.harm && !finding.harm->text.empty()) finding.harm->text = kLeftOut;
+  for_each_harm(finding, without_text);
 }
 
 // What its page says of every such case; evidence is numbers and names.

@@ -186,6 +186,20 @@ TEST(Summary, SilenceMeansSomething) {
   EXPECT_EQ(summary_line(capture).find('\n'), std::string::npos);
 }
 
+TEST(Summary, AChildsErrorIsNoSilence) {
+  Capture capture = sample::capture({});
+  capture.coverage.not_watched = {{std::string(kChildrenWithErrors), "a.nsc", 1}};
+  EXPECT_EQ(verdict_of(capture), "unknown");
+  EXPECT_EQ(summary_line(capture),
+            "nanscope: a child process found an error, told in a.nsc. In this process itself no "
+            "NaN or Inf did harm: 12,345 ops watched, 1.2 GB scanned, 13 steps; nothing went "
+            "unwatched.");
+  capture.coverage.not_watched[0].count = 2;
+  capture.coverage.not_watched.push_back({"compiled region", "torch.compile", 3});
+  EXPECT_TRUE(summary_line(capture).starts_with("nanscope: 2 child processes found an error"));
+  EXPECT_NE(summary_line(capture).find("NOT watched: 3 x compiled region"), std::string::npos);
+}
+
 TEST(Summary, ASentinelSaysThatItLooked) {
   Capture capture = sample::capture({});
   capture.program.mode = "sentinel";

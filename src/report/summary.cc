@@ -47,6 +47,20 @@ std::string asides(const Capture& capture) {
   return parts.empty() ? std::string() : "; " + joined(parts, ", ");
 }
 
+// The parent of children that found an error: that is what the reader must not miss.
+std::string of_children(const Capture& capture, const NotWatched& children) {
+  Coverage rest = capture.coverage;
+  std::erase_if(rest.not_watched,
+                [](const NotWatched& gap) { return gap.what == kChildrenWithErrors; });
+  const std::string who = children.count > 1
+                              ? fmt::format("{} child processes", grouped(children.count))
+                              : std::string("a child process");
+  return fmt::format(
+      "nanscope: {} found an error, told in {}. In this process itself no NaN or Inf did harm: "
+      "{}{}.",
+      who, report::safe(children.why), coverage_text(rest), asides(capture));
+}
+
 std::string ending_text(const Program& program) {
   if (program.ended == Ended::kException) return "the program ended by an exception";
   return fmt::format("the program ended with status {}", program.exit_status.value_or(0));
@@ -80,6 +94,8 @@ std::string summary_line(const Capture& capture) {
   if (const std::int64_t errors = findings_of(capture, Level::kError); errors > 0)
     return fmt::format("nanscope: {}. {}{}.", plural(errors, "error"), coverage_text(coverage),
                        asides(capture));
+  for (const NotWatched& gap : coverage.not_watched)
+    if (gap.what == kChildrenWithErrors) return of_children(capture, gap);
   if (!coverage.not_watched.empty())
     return fmt::format(
         "NOT FULLY WATCHED: nothing bad was seen, but this went unwatched: {}. {}{}.",

@@ -9,6 +9,9 @@
 
 namespace nanscope {
 
+// A gap of this name is of processes that were watched, and found an error of their own.
+inline constexpr std::string_view kChildrenWithErrors = "child processes with errors of their own";
+
 // error, clean, or unknown: nothing was found, but not everything was watched.
 [[nodiscard]] std::string_view verdict_of(const Capture& capture);
 // By an exception, or with a status that is not 0: what was about is listed then.

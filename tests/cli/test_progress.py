@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from nanscope.run.progress import Seconds, wait_for
+from nanscope.run import progress
+from nanscope.run.progress import Seconds, counted, wait_for
 
 
 class Clock:
@@ -54,3 +56,17 @@ def test_patience_ends() -> None:
         with pytest.raises(subprocess.TimeoutExpired):
             wait_for(child.wait, "waiting", 0.0, False)
         child.kill()
+
+
+def test_what_cannot_say_how_far_it_is_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = threading.Event()
+    monkeypatch.setattr(progress, "is_terminal", lambda: True)
+    monkeypatch.setattr(Seconds, "look", lambda self: looked.set())
+    with counted("telling wandb"):
+        assert looked.wait(60)
+    assert "nanscope-seconds" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_what_is_counted_for_nobody_has_no_thread() -> None:
+    with counted("telling wandb"):  # stderr is no terminal here
+        assert "nanscope-seconds" not in {thread.name for thread in threading.enumerate()}

@@ -48,7 +48,7 @@ plain = np.array([[1, np.nan, 3], [4, 5, -np.inf]], dtype=np.float32)
 writer.add_tensor("float32", plain)
 writer.add_tensor("float16", plain.astype(np.float16))
 writer.add_tensor("int8", np.ones(4, dtype=np.int8))
-expected = {}
+expected, plain_of = {}, {}
 for type in Type:
     elements, size = GGML_QUANT_SIZES[type]
     if elements == 1:
@@ -62,6 +62,7 @@ for type in Type:
     except NotImplementedError:
         continue
     writer.add_tensor(type.name, blocks, raw_dtype=type)
+    plain_of[type.name] = numbers
     finite = numbers[np.isfinite(numbers)].astype(np.float64)
     bad = np.argwhere(~np.isfinite(numbers))
     expected[type.name] = {
@@ -76,6 +77,7 @@ writer.write_header_to_file()
 writer.write_kv_data_to_file()
 writer.write_tensors_to_file()
 writer.close()
+np.savez("plain.npz", **plain_of)
 print(json.dumps(expected))
 """
 
@@ -105,8 +107,9 @@ def write(program: str, folder: Path) -> str:
     return done.stdout
 
 
-def scanned(path: Path) -> dict:
-    done = subprocess.run([NANSCOPE, "scan", "--json", path], capture_output=True, text=True)
+def scanned(path: Path, *options: object) -> dict:
+    command = [NANSCOPE, "scan", "--json", path, *options]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 3, done.stderr
     return json.loads(done.stdout)
 
@@ -139,10 +142,15 @@ def test_gguf_blocks_are_read_as_its_own_library_reads_them(tmp_path: Path) -> N
         seen = {"nan": block["nan"], "inf": block["pos_inf"] + block["neg_inf"]}
         assert seen == {key: numbers[key] for key in seen}, name
         assert block["first_bad"] == numbers["first_bad"], name
-        if name.startswith(("IQ1", "IQ2", "IQ3")):
-            assert (block["min"], block["max"]) == (None, None), name
-        else:
-            assert (block["min"], block["max"]) == (numbers["min"], numbers["max"]), name
+        assert (block["min"], block["max"]) == (numbers["min"], numbers["max"]), name
+
+    # Every single number is the one that gguf-py reads.
+    beside = scanned(tmp_path / "state.gguf", "--against", tmp_path / "plain.npz")
+    changes = {c["name"]: c for c in beside["against"]["changes"] if c["name"] in expected}
+    assert changes.keys() == expected.keys()
+    for name, change in changes.items():
+        assert change["change"] in ("same", "stayed_bad"), name
+        assert not change["largest_step"], name
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ def case_of(
     phase: str = "forward",
     library: str | None = None,
     step: int = 3,
+    op: str = "",
 ) -> Case:
     data = marked.encode()
     begin, end = data.index("«".encode()), data.index("»".encode())
@@ -49,7 +50,7 @@ def case_of(
         function="f",
     )
     origin = Origin(
-        kind="birth", phase=phase, op="", node=None, site=site,
+        kind="birth", phase=phase, op=op, node=None, site=site,
         library_site=Site(library, 1, 1, 0, 0, "", "") if library else None,
         stack=[], module=None, step=step, rank=None, worker=None, output=0, index=[0],
         value=math.nan, nan=1, pos_inf=0, neg_inf=0, numel=4, indices=[[0]],

@@ -167,3 +167,48 @@ def test_every_candidate_is_python(tmp_path):
     marked = HEAD + "y = [«torch.log(p)» for p in q if (k := p) is not None]\n"
     for text in proposals(tmp_path, marked, "log_of_zero").values():
         compile(text, "train.py", "exec")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = «x / x.norm(dim=1, keepdim=True)»", "y = F.normalize(x, dim=1)"),
+        ("y = «x / torch.norm(x, 2, -1, True)»", "y = F.normalize(x, dim=-1)"),
+        (
+            "y = «x / x.pow(2).sum(-1, keepdim=True).sqrt()»",
+            "y = F.normalize(x, dim=-1)",
+        ),
+        (
+            "def f(x):\n    n = x.norm(dim=1, keepdim=True)\n    return «x / n»\n",
+            "def f(x):\n    return F.normalize(x, dim=1)\n",
+        ),
+    ],
+)
+def test_a_direction(tmp_path, before, after):
+    assert body(tmp_path, before, "division_by_zero", SIZES) == after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = «x / x.norm(dim=1)»",
+        "y = «x / x.norm(1, dim=1, keepdim=True)»",
+        "y = «x / z.norm(dim=1, keepdim=True)»",
+    ],
+)
+def test_what_is_no_direction_is_not_normalized(tmp_path, line):
+    assert "normalize" not in proposals(tmp_path, HEAD + line, "division_by_zero", SIZES)
+
+
+@pytest.mark.parametrize("cause", ["cancellation", "sqrt_of_negative"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "q = (a * a).sum(1)\ng = q[:, None] + q[None, :] - 2 * a @ a.T\nd = «torch.sqrt(g)»\n",
+        "q = (a * a).sum(1)\nd = «(q[:, None] + q - 2 * (a @ a.t())).sqrt()»\n",
+    ],
+)
+def test_distances_of_all_pairs(tmp_path, cause, lines):
+    found = proposals(tmp_path, HEAD + lines, cause, tensor(at_index=[-1e-6], negatives=1))
+    assert found["cdist"].endswith("d = torch.cdist(a, a)\n")
+    assert next(iter(found)) == "cdist"

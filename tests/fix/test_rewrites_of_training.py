@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from proposing import HEAD, SIZES, body, case_of, patched, proposals, tensor
 
-from nanscope.findings import Maker, OtherCause, Site, TensorFacts
+from nanscope.findings import Maker, OtherCause, Scalar, Site, TensorFacts
 from nanscope.fix.patch import propose
 
 
@@ -277,3 +277,59 @@ def test_a_library_that_cannot_be_helped_is_named(tmp_path):
 def test_an_operator_is_not_inside_a_library(tmp_path):
     case = case_of(tmp_path, HEAD + "y = «x ** 2»", "float_overflow", library="torch/_tensor.py")
     assert "library" not in propose.advice(case)
+
+
+BIAS = """import torch
+def update(p, m, v, b1, b2, t):
+    m_hat = «m / (1 - b1 ** t)»
+    v_hat = v / (1 - b2 ** t)
+    return p - m_hat / v_hat.sqrt()
+"""
+
+
+def test_a_step_that_is_counted_too_late(tmp_path):
+    case = case_of(tmp_path, BIAS, "division_by_zero", tensor("self"), phase="optimizer")
+    case.finding.scalars.append(Scalar("other", "0.0"))
+    best = propose.candidates(case)[0]
+    assert best.changes_training
+    expected = BIAS.replace("«", "").replace("»", "").replace("** t)", "** (t + 1))")
+    assert patched(case, best) == expected
+
+
+def test_another_number_that_is_0_is_no_step(tmp_path):
+    text = BIAS.replace("1 - b1 ** t", "b1 - b2 ** t")
+    case = case_of(tmp_path, text, "division_by_zero", tensor("self"), phase="optimizer")
+    case.finding.scalars.append(Scalar("other", "0.0"))
+    assert all(c.id != "count_the_step_first" for c in propose.candidates(case))
+
+
+LOADED = """import numpy as np
+import torch
+def load(path):
+    table = np.genfromtxt(path, delimiter=",")  # as exported
+    return torch.from_numpy(table)
+for x, y in «loader»:
+    loss = f(x, y)
+"""
+
+
+def imported_case(folder, text):
+    case = case_of(folder, text, "bad_input_data", tensor(name="tensors", nan=1))
+    origin = replace(case.finding.origin, kind="imported")
+    return replace(case, finding=replace(case.finding, origin=origin))
+
+
+def test_rows_are_left_out_where_they_are_read(tmp_path):
+    found = propose.candidates(case := imported_case(tmp_path, LOADED))
+    line = (
+        "    table = table[np.isfinite(table).all(axis=1)]  # leave out rows that are not finite\n"
+    )
+    assert patched(case, found[0]).split("# as exported\n")[1].startswith(line)
+    assert any("    keep = x.isfinite()" in patched(case, c) for c in found if c.fires)
+    assert not any("loader.nan_to_num" in patched(case, c) for c in found)
+
+
+def test_two_readers_leave_it_open_which_it_was(tmp_path):
+    text = LOADED.replace("def load", 'other = np.loadtxt("b.txt")\ndef load')
+    case = imported_case(tmp_path, text)
+    assert all(c.id != "leave_out_rows" for c in propose.candidates(case))

@@ -151,3 +151,23 @@ def test_memory(tmp_path):
     assert found == "b = torch.zeros(4, 2)"
     found = body(tmp_path, "b = «x.new_empty(4)»", "uninitialised_memory")
     assert found == "b = x.new_zeros(4)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "def f(x, g):\n    p = «x.pow(2)».mean(-1, keepdim=True)\n"
+            "    return x * torch.rsqrt(p + 1e-5) * g\n",
+            "def f(x, g):\n    p = x.float().pow(2).mean(-1, keepdim=True)\n"
+            "    return x * torch.rsqrt(p + 1e-5).to(x.dtype) * g\n",
+        ),
+        (
+            "def f(x):\n    return x / ((«x * x»).sum() + 1e-5).sqrt()\n",
+            "def f(x):\n    return x / ((x.float() * x.float()).sum() + 1e-5).sqrt().to(x.dtype)\n",
+        ),
+    ],
+)
+def test_squares_in_float32_and_the_root_in_the_narrow_type(tmp_path, before, after):
+    large = tensor(dtype="float16", at_index=[300.0], max=300.0)
+    assert body(tmp_path, before, "half_overflow", large) == after

@@ -20,6 +20,7 @@
 #include "report/github.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/merge.h"
 #include "report/redact.h"
 #include "report/sarif.h"
 #include "report/stats.h"
@@ -88,6 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_text(nanscope::text_report(capture.value(), {.verbose = true}));
   check_text(nanscope::json_report(capture.value()));
   check_formats(capture.value());
+  check_formats(nanscope::merge({{capture.value(), "0.nsc"}, {capture.value(), "1.nsc"}}));
   for (const nanscope::Finding& finding : capture.value().findings)
     require(nanscope::decode_finding(nanscope::encode(finding)).ok());
   return 0;

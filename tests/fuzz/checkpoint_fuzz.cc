@@ -1,5 +1,5 @@
 // Hostile checkpoints: whatever the bytes, every reader answers, and what it found can be
-// surveyed, printed and written as JSON.
+// surveyed, printed, written as JSON, and set beside another.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "capture/utf8.h"
+#include "checkpoint/compare_text.h"
 #include "checkpoint/open.h"
 #include "checkpoint/readers.h"
 #include "checkpoint/scan_result.h"
@@ -27,7 +28,7 @@ void check_text(const std::string& text) {
 }
 
 // What scan_checkpoints does, without the files.
-void look_at(Contents contents) {
+ScanResult look_at(Contents contents) {
   ScanResult result;
   result.opened.checkpoints.push_back({"fuzz.pt", 1, std::move(contents)});
   std::vector<const StoredTensor*> tensors;
@@ -43,17 +44,38 @@ void look_at(Contents contents) {
   result.facts = std::move(seen.facts);
   check_text(scan_text(result, {.verbose = true}));
   check_text(scan_json(result));
+  return result;
+}
+
+// Beside itself nothing has moved; beside what was changed a little, anything may have.
+void compare_with(const ScanResult& now, const ScanResult& then, bool is_the_same) {
+  const Comparison comparison = compare(now, then);
+  if (is_the_same)
+    for (const Change& change : comparison.changes)
+      require(change.moved == 0 && change.largest_step == 0);
+  check_text(compare_text(comparison, "then.pt", {.verbose = true}));
+  check_text(compare_json(now, comparison, "then.pt"));
+}
+
+std::string changed_a_little(std::string bytes) {
+  if (!bytes.empty()) bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
+  return bytes;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const BytesPtr file = in_memory({reinterpret_cast<const char*>(data), size});
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  const BytesPtr file = in_memory(bytes);
   nanscope::Result<Contents> contents = read_checkpoint(file);
-  if (contents)
-    look_at(std::move(contents.value()));
-  else
+  if (contents) {
+    const ScanResult now = look_at(std::move(contents.value()));
+    compare_with(now, now, true);
+    nanscope::Result<Contents> others = read_checkpoint(in_memory(changed_a_little(bytes)));
+    if (others) compare_with(now, look_at(std::move(others.value())), false);
+  } else {
     require(!contents.error().message.empty());
+  }
   (void)read_index(file);
   const nanscope::Result<std::vector<DistributedItem>> items = read_dcp_metadata(file);
   if (items)

@@ -106,6 +106,46 @@ for step in range(4):
 """
 
 
+# The learning rate and the scale of the failing step come from what the steps before left behind.
+SCHEDULED = """
+import torch
+from torch.optim.lr_scheduler import LinearLR, MultiStepLR, OneCycleLR, ReduceLROnPlateau
+from torch.optim.lr_scheduler import SequentialLR
+from torch.utils.data import DataLoader
+
+torch.manual_seed(0)
+data = torch.rand(40, 3) + 0.5
+data[29] = 0
+model, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.01)
+second = torch.optim.SGD(other.parameters(), 0.02)
+warm, steps = LinearLR(optimizer, 0.1, total_iters=4), MultiStepLR(optimizer, [1, 2])
+both = SequentialLR(optimizer, [warm, steps], milestones=[4])
+cycle = OneCycleLR(second, 0.5, total_steps=20)
+plateau = ReduceLROnPlateau(torch.optim.SGD([torch.ones(1)], 1.0), patience=1)
+scaler = torch.amp.GradScaler("cpu", init_scale=256.0, growth_interval=3)
+for batch in DataLoader(data, batch_size=4):
+    both.step(), cycle.step(), plateau.step(1.0)
+    print(both.get_last_lr(), cycle.get_last_lr(), plateau.get_last_lr(), scaler.get_scale())
+    optimizer.zero_grad(), second.zero_grad()
+    loss = (torch.log(batch) * (model(batch) + other(batch))).mean()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer), scaler.step(second)
+    scaler.update()
+"""
+
+
+def test_schedules_and_scales_go_on_where_they_were(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCHEDULED)
+    first = nanscope(tmp_path, "run", "--bad-batch", "bad", "-q", "train.py")
+    assert first.returncode == 3, first.stderr
+    again = nanscope(tmp_path, "replay", "--yes", "-q", "bad")
+    assert again.returncode == 3, again.stderr
+    (of_the_failing_step,) = again.stdout.splitlines()[:1]
+    steps = first.stdout.splitlines()
+    assert of_the_failing_step == steps[-1] and len(set(steps)) == len(steps) == 8
+
+
 @pytest.mark.release
 def test_a_loader_that_is_ahead_gives_the_batch_that_was_used(tmp_path: Path) -> None:
     about = keep(tmp_path, AHEAD, "5")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -68,7 +69,13 @@ def test_tensorboard_shows_the_finding(tmp_path: Path) -> None:
     shown = seen["scalars"]["nanscope/gradient_norm"]
     assert [row["step"] for row in norms] == [at for at, _ in shown]
     assert shown[0][1] == pytest.approx(float(norms[0]["gradient_norm"]), rel=1e-5)
-    assert "nanscope/largest_parameter" in seen["scalars"]
+    largest = seen["scalars"]["nanscope/largest_parameter"]
+    rooms = seen["scalars"]["nanscope/head_room_parameters"]
+    assert [at for at, _ in rooms] == [at for at, _ in largest]
+    for (_, room), (_, value) in zip(rooms, largest, strict=True):
+        assert room == pytest.approx(128 - math.log2(value), abs=1e-3)  # they are float32
+    finite = [row["step"] for row in norms if math.isfinite(float(row["gradient_norm"]))]
+    assert [at for at, _ in seen["scalars"]["nanscope/head_room_gradients"]] == finite
     assert seen["scalars"]["nanscope_nonfinite/outside_of_modules"][0][0] == step
     (room,) = seen["scalars"]["nanscope_head_room_weight/model.0"]
     assert room[0] == step and 110 < room[1] < 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -39,11 +40,12 @@ for p in (good, bad):
 ]
 
 
-def executed(notebook: Path) -> list[list[dict]]:
-    """The outputs of each cell."""
+def executed(notebook: Path, **more: str) -> list[list[dict]]:
+    """The outputs of each cell; `more` of the environment."""
     command = [sys.executable, HERE / "run_notebook.py", notebook]
+    environment = {**WITH_PACKAGES, **more}
     done = subprocess.run(
-        command, cwd=notebook.parent, env=WITH_PACKAGES, capture_output=True, text=True, timeout=300
+        command, cwd=notebook.parent, env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -68,7 +70,8 @@ def errors(outputs: list[dict]) -> list[str]:
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[dict]]]:
     folder = tmp_path_factory.mktemp("notebook")
-    return folder, executed(write_notebook(folder / "notebook.ipynb", CELLS))
+    notebook = write_notebook(folder / "notebook.ipynb", CELLS)
+    return folder, executed(notebook, JPY_SESSION_NAME=str(notebook))  # as Jupyter's server does
 
 
 def test_names_cell_and_line_where_it_happened(cells: tuple[Path, list[list[dict]]]) -> None:
@@ -89,6 +92,10 @@ def test_names_cell_and_line_where_it_happened(cells: tuple[Path, list[list[dict
     shown = report["text/html"]
     assert "<script" not in shown.split("<iframe")[0]
     assert "log_of_zero" in shown and "srcdoc=" in shown
+    # The page is the notebook's, not the kernel's.
+    page = html.unescape(shown.partition("srcdoc=")[2])
+    assert "<title>nanscope: notebook.ipynb</title>" in page
+    assert "ipykernel_launcher" not in page
 
 
 def test_what_earlier_cells_left_is_watched_on(cells: tuple[Path, list[list[dict]]]) -> None:
@@ -124,3 +131,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
     last = executed(copy)[-1]
     text = reports(last)[0]["text/plain"]
     assert "aten::log made -inf" in text and "In[2]:3" in text
+    # Where nobody says which file it is, the page has the cell's name.
+    page = html.unescape(reports(last)[0]["text/html"])
+    assert re.search(r"<title>nanscope: In\[\d\]</title>", page)
+    assert "ipykernel_launcher" not in page

@@ -82,6 +82,12 @@ def test_options_and_pyproject_allow_and_the_unneeded_is_told(tmp_path: Path) ->
     assert "--allow program.py:4 was never needed" in " ".join(seen.err.split())
 
 
+def test_a_comment_that_was_never_needed_is_told(tmp_path: Path) -> None:
+    seen = watch("import torch\nx = torch.ones(3) * 2  # nanscope: allow\n", tmp_path)
+    assert seen.status == 0
+    assert "`# nanscope: allow` at program.py:2 was never needed" in " ".join(seen.err.split())
+
+
 def test_another_line_is_not_allowed(tmp_path: Path) -> None:
     seen = watch(DIVIDES.replace("COMMENT", ""), tmp_path, "--allow", "program.py:2")
     assert seen.status == 3

@@ -62,6 +62,8 @@ const content = () => {
       failing: [...card.querySelectorAll(".failing-values data")].map((d) => d.getAttribute("value")),
     })),
     journey: [...document.querySelectorAll(".journey li")].map((li) => [li.querySelector(".role").textContent, li.querySelector(".what").textContent]),
+    tracks: [...document.querySelectorAll("#journey .track")].map((track) => ({ title: track.querySelector("h3").textContent, roles: texts(".role", track) })),
+    ranks: [...document.querySelectorAll("#ranks tbody tr")].map((row) => [...texts("th, td", row).slice(0, 3), row.querySelector("a")?.getAttribute("href") ?? null]),
     sizes: texts(".journey .sizes, .branches .sizes"),
     notes: [...document.querySelectorAll("#notes tbody tr")].map((row) => texts("td", row).slice(0, 3)),
     dots: document.querySelectorAll(".map .dot").length,
@@ -128,6 +130,8 @@ async function use(browser, file) {
   await page.keyboard.press("Enter");
   did.themes.push(await background());
 
+  await page.click(".next a");
+  did.jumpedTo = await page.evaluate(() => document.activeElement.id);
   did.copied = await copied(page, "Copy diff");
   did.command = await copied(page, "Copy command", "#fix >> text=Copy command");
 
@@ -207,6 +211,17 @@ async function useModules(browser, file) {
   return { ...seen, did };
 }
 
+// Several ranks: one leads to its own finding.
+async function useRanks(browser, file) {
+  const { page, seen, context } = await open(browser, file, { colorScheme: "light" });
+  const before = await page.textContent("h1");
+  await page.locator("#ranks a").first().click();
+  await page.waitForFunction((before) => document.querySelector("h1").textContent !== before, before);
+  const did = { heading: await page.textContent("h1"), list: await page.locator(".findings .where").allTextContents() };
+  await context.close();
+  return { ...seen, did };
+}
+
 // Only whether a page comes up, says nothing and runs nothing of what it was given.
 async function glance(browser, file) {
   const { page, seen, context } = await open(browser, file, { colorScheme: "light" });
@@ -220,6 +235,7 @@ const result = { pages: {}, glanced: {}, used: null, versions: browser.version()
 for (const [name, file] of Object.entries(plan.pages)) result.pages[name] = await look(browser, file);
 for (const [name, file] of Object.entries(plan.glance ?? {})) result.glanced[name] = await glance(browser, file);
 if (plan.use) result.used = await use(browser, plan.use);
+if (plan.useRanks) result.usedRanks = await useRanks(browser, plan.useRanks);
 if (plan.useModules) result.usedModules = await useModules(browser, plan.useModules);
 await browser.close();
 process.stdout.write(JSON.stringify(result));

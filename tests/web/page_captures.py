@@ -31,6 +31,8 @@ CHOSEN = {
     "layers": "fixes/lstm_padding",
     "gan": "fixes/gan",
 }
+# Of one run: rank 1 of 3 makes it, the others receive it (tests/golden/record_ranks.py).
+RANKS = [GOLDEN / f"ranks/{rank}.nsc" for rank in range(3)]
 # Run for the test: what older captures do not hold.
 PROGRAMS = {
     "pictures": ("attention_in_half.py", []),

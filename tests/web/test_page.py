@@ -81,23 +81,25 @@ def documents(files: dict[str, Path]) -> dict[str, dict]:
 def seen(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict:
     """What one Chromium saw of every page."""
     folder = tmp_path_factory.mktemp("html")
-    pages = {name: folder / f"{name}.html" for name in [*files, "several"]}
+    pages = {name: folder / f"{name}.html" for name in [*files, "several", "ranks"]}
     for name, path in files.items():
         nanscope("report", path, "-o", pages[name])
     nanscope("report", *files.values(), "-o", pages["several"])
+    nanscope("report", *captures.RANKS, "-o", pages["ranks"])
     sizes = {name: page.stat().st_size for name, page in pages.items()}
     assert max(sizes.values()) < 1_000_000, sizes
     plan = {
         "pages": {name: str(page) for name, page in pages.items()},
         "use": str(pages["learning_rate"]),
         "useModules": str(pages["pictures"]),
+        "useRanks": str(pages["ranks"]),
     }
     return drive(folder, plan)
 
 
 def test_nothing_is_said_asked_for_or_thrown(seen: dict) -> None:
     assert len(seen["pages"]) >= 12
-    used = [("used", seen["used"]), ("modules", seen["usedModules"])]
+    used = [(name, seen[name]) for name in ("used", "usedModules", "usedRanks")]
     for name, page in [*seen["pages"].items(), *used]:
         assert page["console"] == [], name
         assert page["errors"] == [], name
@@ -257,6 +259,28 @@ def test_thousands_of_modules_fit(seen: dict, documents: dict[str, dict]) -> Non
     assert len(seen["pages"]["many_modules"]["light"]["modules"]) == kept
 
 
+def test_ranks_are_told_as_one(seen: dict) -> None:
+    page = seen["pages"]["ranks"]["light"]
+    merged = json.loads(nanscope("merge", "--json", *captures.RANKS))
+    finding = merged["findings"][0]
+    assert page["h1"] == finding["cause"]["title"].replace("`", "")
+    ways = [finding["chain"], *(way["chain"] for way in finding["received_by"])]
+    assert len(page["tracks"]) == len(ways) == 3
+    rank = finding["origin"]["rank"]
+    others = sorted(set(range(3)) - {rank})
+    titles = [f"On rank {rank}, which made it"]
+    titles += [f"On rank {other}, which received it in " for other in others]
+    for track, title, way in zip(page["tracks"], titles, ways, strict=True):
+        assert track["title"].startswith(title)
+        assert track["roles"][: len(way)] == [link["role"] for link in way]
+    assert page["dots"] == sum(len(track["roles"]) for track in page["tracks"])
+    lines = [line["sentence"] for line in merged["ranks"]]
+    assert [row[1] for row in page["ranks"]] == [line.replace("`", "") for line in lines]
+    # A rank that is not the origin's leads to its own finding.
+    assert [bool(row[3]) for row in page["ranks"]] == [r != rank for r in range(3)]
+    assert seen["usedRanks"]["did"]["heading"] != page["h1"]
+
+
 def test_a_sentinel_run_has_a_page(seen: dict, documents: dict[str, dict]) -> None:
     page, document = seen["pages"]["sentinel"]["light"], documents["sentinel"]
     assert document["program"]["mode"] == "sentinel"
@@ -340,6 +364,7 @@ def test_everything_can_be_used(seen: dict, documents: dict[str, dict]) -> None:
     did, document = seen["used"]["did"], documents["learning_rate"]
     assert did["firstFocus"] == "skip" and did["secondFocus"] == "theme"
     assert did["themes"][0] != did["themes"][1]
+    assert did["jumpedTo"] == "fix"
     assert did["copied"] == document["findings"][0]["fix"]["diff"]
     assert did["command"].startswith("nanscope fix --from ")
     assert did["hovered"] not in ("", "–")

@@ -105,8 +105,34 @@ export interface Link {
   site: Site;
   phase: string;
   role: string;
-  rank?: Maybe<number>;
   made?: Made;
+}
+
+export interface Harm {
+  kind: string;
+  site: Site | null;
+  step: number;
+  name: string | null;
+  text: string;
+  sentence: string;
+}
+
+// How it went on on a rank that received it.
+export interface RankWay {
+  rank: number | null;
+  call: string;
+  chain: Link[];
+  chain_truncated: boolean;
+  harm: Harm | null;
+}
+
+// What one of many ranks has to do with it.
+export interface RankLine {
+  rank: number | null;
+  host: string;
+  pid: number;
+  capture: string | null;
+  sentence: string;
 }
 
 export interface Cause {
@@ -155,7 +181,7 @@ export interface Finding {
   level: "error" | "warning" | "note";
   headline: string;
   origin: Origin;
-  harm: { kind: string; site: Site | null; step: number; name: string | null; text: string; sentence: string } | null;
+  harm: Harm | null;
   chain: Link[];
   chain_truncated: boolean;
   inputs: Tensor[];
@@ -171,6 +197,8 @@ export interface Finding {
   magnitudes: { name: string; largest: Num; gradient: boolean }[];
   fate: string | null;
   cleaned?: Link[];
+  received_by?: RankWay[];
+  received_by_more?: number;
   modules?: Module[];
   modules_left_out?: number;
   undone?: string;
@@ -197,7 +225,10 @@ export interface Report {
     devices?: string[];
     seconds?: Maybe<number>;
     own_seconds?: Maybe<number>;
+    rank?: number;
+    world_size?: number;
   };
+  ranks?: RankLine[];
   findings: Finding[];
   findings_left_out: number;
   coverage: {

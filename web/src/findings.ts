@@ -50,7 +50,8 @@ function item(entry: Entry, several: boolean): HTMLLIElement {
       h("span", { class: `level ${level}` }, level),
       h("span", { class: "id" }, finding ? finding.cause.id : "no error"),
       finding && h("span", { class: "where" }, place(finding)),
-      several && h("span", { class: "where" }, report.capture),
+      several && report.program.rank !== undefined && h("span", { class: "where" }, `rank ${report.program.rank}`),
+      several && h("span", { class: "where", title: report.capture }, report.capture.replace(/^.*\//, "")),
     ),
   );
 }

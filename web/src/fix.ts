@@ -13,10 +13,12 @@ function diff(text: string): HTMLElement {
   return scrollable("The patch", h("pre", { class: "diff" }, h("code", {}, ...lines.map((line) => h("span", { class: `line ${kind(line)}` }, line, "\n")))));
 }
 
-// The command that runs the patch and proves it.
+// The command that runs the patch and proves it; empty where there is neither a capture nor a program, as
+// for a cell of a notebook whose file is not known.
 function command(report: Report): string {
   const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-  return report.capture ? `nanscope fix --from ${quote(report.capture)}` : `nanscope fix ${report.program.argv.map(quote).join(" ")}`;
+  if (report.capture) return `nanscope fix --from ${quote(report.capture)}`;
+  return report.program.argv.length > 0 ? `nanscope fix ${report.program.argv.map(quote).join(" ")}` : "";
 }
 
 function remarks(fix: Fix): string {
@@ -29,16 +31,19 @@ function remarks(fix: Fix): string {
 export function fixSection(finding: Finding, report: Report): HTMLElement {
   const { fix, verification } = finding;
   const verify = command(report);
-  const commandLine = h("p", { class: "command" }, h("code", {}, verify), copyButton("Copy command", verify));
-  if (!fix)
-    return section("fix", "Fix", h("p", {}, verification.status === "not_run" ? "None was looked for yet. This proposes a patch and proves it:" : "None was found."), verification.status === "not_run" && commandLine, tried(finding));
+  const commandLine = verify !== "" && h("p", { class: "command" }, h("code", {}, verify), copyButton("Copy command", verify));
+  if (!fix) {
+    const notRun = verification.status === "not_run";
+    const looked = commandLine ? "None was looked for yet. This proposes a patch and proves it:" : "None was looked for.";
+    return section("fix", "Fix", h("p", {}, notRun ? looked : "None was found."), notRun && commandLine, tried(finding));
+  }
   return section(
     "fix",
     (fix.workaround ? "Workaround" : "Fix") + (fix.applied ? " Applied" : ""),
     h("p", {}, h("code", {}, fix.id), remarks(fix), verification.status === "not_run" ? ", a proposal that was not run yet" : ""),
     fix.explanation ? h("p", {}, ...prose(fix.explanation)) : null,
     fix.diff ? h("div", { class: "with-copy" }, copyButton("Copy diff", fix.diff), diff(fix.diff)) : h("p", { class: "quiet" }, "The diff was left out."),
-    h("p", { class: "quiet" }, verification.status === "not_run" ? "This runs the program with the patch, and says whether it holds:" : "It was run with the patch. This does it again:"),
+    commandLine && h("p", { class: "quiet" }, verification.status === "not_run" ? "This runs the program with the patch, and says whether it holds:" : "It was run with the patch. This does it again:"),
     commandLine,
     tried(finding),
   );

@@ -12,6 +12,7 @@ import { journey } from "./journey";
 import { modules } from "./modules";
 import { notes } from "./notes";
 import { program } from "./program";
+import { ranks } from "./ranks";
 import { firstBadOperation } from "./source";
 import { printAsInk, themeButton } from "./theme";
 import { verdict, withoutFinding } from "./verdict";
@@ -27,6 +28,7 @@ function partsOf({ finding, report }: Entry, entries: Entry[], data: Data): (HTM
     rootCause(finding),
     inputStatistics(finding),
     journey(finding),
+    finding.level === "error" ? ranks(report, entries) : null,
     history(finding),
     modules(finding),
     fixSection(finding, report),

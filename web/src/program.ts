@@ -34,6 +34,7 @@ export function program(report: Report, data: Data): HTMLElement {
       ["nanscope", data.nanscope],
       ["host", p.host],
       ["process", p.pid ? String(p.pid) : ""],
+      ["rank", p.rank === undefined ? "" : `${p.rank}${p.world_size ? ` of ${p.world_size}` : ""}`],
       ["capture", report.capture ? h("code", {}, report.capture) : ""],
       ["left out", data.redacted.join(", ")],
     ]),

@@ -14,6 +14,29 @@ function circumstances(finding: Finding): string[] {
   return parts;
 }
 
+// Goes there without another address: the one of a finding is kept.
+function jump(words: string, id: string): HTMLElement {
+  const go = (event: Event): void => {
+    const target = document.getElementById(id);
+    if (!target) return;
+    event.preventDefault();
+    target.tabIndex = -1;
+    target.focus({ preventScroll: true });
+    target.scrollIntoView();
+  };
+  return h("a", { href: `#${id}`, click: go }, words);
+}
+
+// What to do next, as the terminal says it.
+function advice({ fix, verification, cause }: Finding): HTMLElement | null {
+  if (!fix) return cause.id === "unknown" ? null : h("p", { class: "next" }, "Do this: ", h("code", {}, `nanscope explain ${cause.id}`));
+  const patch = jump(`the ${fix.workaround ? "workaround" : "patch"} below`, "fix");
+  if (fix.applied) return h("p", { class: "next" }, "Done: ", patch, " is applied.");
+  if (verification.status === "verified") return h("p", { class: "next" }, "Do this: take ", patch, "; it is verified.");
+  if (verification.status !== "not_run") return h("p", { class: "next" }, "Do this: read ", patch, "; it is not verified.");
+  return h("p", { class: "next" }, "Do this: ", h("code", {}, "nanscope fix"), ", which tries ", patch, ".");
+}
+
 export function verdict(finding: Finding): HTMLElement {
   const { cause, harm } = finding;
   const known = cause.id !== "unknown";
@@ -38,6 +61,7 @@ export function verdict(finding: Finding): HTMLElement {
       deed(finding),
       harm ? [" Harm: ", ...prose(harm.sentence), "."] : "",
     ),
+    finding.level === "note" || finding.forewarning ? null : advice(finding),
     h(
       "p",
       { class: "tags" },

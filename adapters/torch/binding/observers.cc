@@ -2,6 +2,7 @@
 
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_sentinel.h"
+#include "adapters/torch/interpose/device_kernels.h"
 #include "adapters/torch/interpose/install.h"
 #include "adapters/torch/interpose/trampoline.h"
 #include "adapters/torch/program/forewarn.h"
@@ -25,7 +26,8 @@ nb::object call_engine(Backward& backward) {
 void between_steps() {
   Watcher& watcher = Watcher::get();
   if (watcher.new_ops().has_new_libraries()) watcher.new_ops().note_changed(/*called=*/true);
-  sweep(watcher.new_ops(), watcher.other_devices());
+  count_kernels_of_new(watcher.other_devices());
+  if (watcher.new_ops().any()) sweep(watcher.new_ops(), watcher.other_devices());
   watcher.stopping().stop_after_steps(watcher.judge().current_step());
 }
 

@@ -33,6 +33,34 @@ nb::object quietly(nb::handle function, const nb::args& args, const nb::kwargs& 
   return call(function, args, kwargs);
 }
 
+// (kernel, [(file, line)], rounded_to, setting, its value), as OnlyCompiled has them; or None.
+std::optional<OnlyCompiled> only_compiled_in(nb::handle object) {
+  if (object.is_none()) return std::nullopt;
+  OnlyCompiled known;
+  known.kernel = nb::cast<std::string>(object[0]);
+  for (nb::handle line : nb::cast<nb::list>(object[1])) {
+    Site site;
+    site.file = nb::cast<std::string>(line[0]);
+    site.line = site.end_line = nb::cast<int>(line[1]);
+    known.lines.push_back(std::move(site));
+  }
+  known.rounded_to = nb::cast<std::string>(object[2]);
+  known.setting = nb::cast<std::string>(object[3]);
+  known.setting_value = nb::cast<std::string>(object[4]);
+  return known;
+}
+
+// Calls it; the ops inside show how only the compiled form comes to a value.
+nb::object as_compiled(nb::handle known, nb::handle function, const nb::args& args) {
+  const std::optional<OnlyCompiled> only = only_compiled_in(known);
+  struct Context {
+    const OnlyCompiled* before;
+    ~Context() { this_thread().be_only_compiled(before); }
+  };
+  const Context context{this_thread().be_only_compiled(only ? &*only : nullptr)};
+  return call(function, args, nb::dict());
+}
+
 // Into a dense tensor: float32, or int64 for integers.
 template <class Number>
 std::span<Number> numbers_of(const at::Tensor& tensor) {
@@ -54,13 +82,18 @@ void add_compiled(nb::module_& module) {
   });
   module.def(
       "tell_region",
-      [](nb::handle result, nb::handle replayed, nb::handle before, const std::string& why) {
+      [](nb::handle result, nb::handle replayed, nb::handle before, const std::string& why,
+         nb::handle only) {
         guarded([&] {
-          tell_region(
-              {tensor_or_none(result), tensor_or_none(replayed), tensor_or_none(before), why});
+          tell_region({tensor_or_none(result), tensor_or_none(replayed), tensor_or_none(before),
+                       why, only_compiled_in(only)});
         });
       },
-      nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
+      nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none());
+  module.def("tell_only_eager", [](nb::handle replayed) {
+    guarded([&] { tell_only_eager(tensor_or_none(replayed)); });
+  });
+  module.def("as_compiled", &as_compiled);
   module.def("fill_uniform", [](nb::handle tensor, std::int64_t seed) {
     fill_uniform(numbers_of<float>(unwrap(tensor)), seed);
   });

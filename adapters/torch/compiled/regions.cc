@@ -24,20 +24,22 @@ const OpInfo& region_op() {
 // Of a result that the replay does not explain.
 class RegionFacts final : public FactsMaker {
  public:
-  RegionFacts(at::Tensor result, std::string why)
-      : result_(std::move(result)), why_(std::move(why)) {}
+  RegionFacts(at::Tensor result, std::string why, std::optional<OnlyCompiled> only = {})
+      : result_(std::move(result)), why_(std::move(why)), only_(std::move(only)) {}
 
   std::shared_ptr<const EventFacts> facts(std::optional<std::size_t>) override {
     const std::shared_ptr<Facts> facts = facts_of_outsider(result_);
     facts->finding.inputs[0].name = "a result of the region";
     if (!why_.empty()) facts->finding.arrival.push_back(why_);
-    facts->finding.arrival_is_likely = true;
+    facts->finding.arrival_is_likely = !only_ || only_->setting.empty();
+    facts->finding.only_compiled = only_;
     return facts;
   }
 
  private:
   at::Tensor result_;
   std::string why_;
+  std::optional<OnlyCompiled> only_;
 };
 
 bool covers(Kinds seen, Kinds wanted) {
@@ -171,8 +173,15 @@ void tell_region(const RegionResult& told) {
     record.reads.push_back(std::move(read));
   }
   record.writes.push_back(write);
-  RegionFacts facts(told.result, told.why);
+  RegionFacts facts(told.result, told.why, told.only);
   Watcher::get().judge().op_returned(record, facts);
+}
+
+void tell_only_eager(const at::Tensor& replayed) {
+  if (!is_watched(replayed)) return;
+  const Busy busy;
+  const WithoutGil without_gil;
+  Watcher::get().judge().only_eager(state_of(replayed));
 }
 
 }  // namespace nanscope::torch_adapter

@@ -8,14 +8,18 @@
 // with a frame at its line. The events of a replayed result are then carried over to the result
 // that the program has: the judge is told of an op that read the one and wrote the other. Kinds
 // that the replay did not show (a NaN where the replay is finite) are nobody's birth: they are the
-// work of something unwatched, with the reason why nothing better is known.
+// work of something unwatched, with the reason why nothing better is known. Where a replay that
+// computes as the fused kernels do shows them (OnlyCompiled), its events are carried over instead.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "records/only_compiled.h"
 
 namespace nanscope::torch_adapter {
 
@@ -33,8 +37,12 @@ struct RegionResult {
   at::Tensor replayed;  // the same result of the replay; undefined where there is none
   at::Tensor before;    // of an input that the region wrote: what it held; undefined for others
   std::string why;      // what is known where the replay does not show it
+  std::optional<OnlyCompiled> only;  // where only the compiled form gives it, and no replay does
 };
 // A bad result: whence it is, and whether a parameter or buffer became bad by it.
 void tell_region(const RegionResult& told);
+
+// A result of a replay that is bad, where the one that the program has is finite: a note.
+void tell_only_eager(const at::Tensor& replayed);
 
 }  // namespace nanscope::torch_adapter

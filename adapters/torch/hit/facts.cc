@@ -228,6 +228,7 @@ std::shared_ptr<const EventFacts> CallFacts::take_facts(std::optional<std::size_
   describe_numbers(finding);
   if (in_backward) describe_saved_tensors(*facts, inputs);
   if (!declared_at) describe_way_here(*facts);
+  if (const OnlyCompiled* known = this_thread().only_compiled()) finding.only_compiled = *known;
   return facts;
 }
 

@@ -5,7 +5,6 @@
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/functorch/BatchedTensorImpl.h>
 #include <ATen/functorch/TensorWrapper.h>
-#include <c10/core/CPUAllocator.h>
 #include <c10/core/UndefinedTensorImpl.h>
 
 #include <algorithm>
@@ -139,7 +138,7 @@ DType dtype_of(c10::ScalarType type) noexcept {
   }
 }
 
-Sight sight_of(const c10::TensorImpl& tensor) {
+Sight sight_of_any(const c10::TensorImpl& tensor) {
   if (&tensor == c10::UndefinedTensorImpl::singleton()) return Sight::kNothing;
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has_any(kWrappers)) return Sight::kWrapped;
@@ -158,15 +157,6 @@ Sight sight_of(const c10::TensorImpl& tensor) {
   return tensor.numel() == 0 || data_of(tensor) == nullptr ? Sight::kNothing : Sight::kWatched;
 }
 
-const void* data_of(const c10::TensorImpl& tensor) {
-  // No copy-on-write storage is materialised by looking at it.
-  const auto* base =
-      static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
-  return base == nullptr
-             ? nullptr
-             : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
-}
-
 int ceiling_of(const c10::TensorImpl& tensor) {
   const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
   if (__builtin_expect(tensor.is_non_overlapping_and_dense(), 1)) {
@@ -176,12 +166,6 @@ int ceiling_of(const c10::TensorImpl& tensor) {
   const c10::IntArrayRef strides = tensor.strides();
   return nanscope::ceiling_of(TensorView{
       data_of(tensor), dtype, {sizes.data(), sizes.size()}, {strides.data(), strides.size()}});
-}
-
-bool is_foreign(const c10::TensorImpl& tensor) noexcept {
-  static const c10::DeleterFnPtr own = c10::GetCPUAllocator()->raw_deleter();
-  c10::StorageImpl* storage = storage_of(tensor);
-  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() != own;
 }
 
 bool holds_integers(const c10::TensorImpl& tensor) {
@@ -257,11 +241,6 @@ TensorState state_of(const at::Tensor& tensor, bool finite) {
   state.requires_grad = impl.requires_grad();
   if (!finite) state.kinds = kinds_of(OwnedView(tensor).view());
   return state;
-}
-
-bool fills_its_storage(const c10::TensorImpl& tensor) {
-  return tensor.is_non_overlapping_and_dense() &&
-         tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
 }
 
 bool overlaps_itself(const c10::TensorImpl& tensor) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/CPUAllocator.h>
 
 #include <vector>
 
@@ -55,18 +56,40 @@ void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass));
 [[nodiscard]] bool has_no_values(const at::Tensor& tensor);
 
 [[nodiscard]] DType dtype_of(c10::ScalarType type) noexcept;
-[[nodiscard]] Sight sight_of(const c10::TensorImpl& tensor);
-// Only for tensors whose sight is kWatched.
-[[nodiscard]] const void* data_of(const c10::TensorImpl& tensor);
+
+// None where the tensor has no memory of its own. Asks no virtual function: this is asked on every
+// op.
+inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
+  return tensor.unsafe_storage().unsafeGetStorageImpl();
+}
+// Only for tensors that have a storage. No copy-on-write storage is materialised by looking at it.
+inline const void* data_of(const c10::TensorImpl& tensor) {
+  const auto* base =
+      static_cast<const char*>(storage_of(tensor)->_mutable_data_ptr_no_checks().get());
+  return base == nullptr
+             ? nullptr
+             : base + tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+[[nodiscard]] Sight sight_of_any(const c10::TensorImpl& tensor);
+// Most tensors are plain: of float32, dense, on the CPU.
+inline Sight sight_of(const c10::TensorImpl& tensor) {
+  constexpr c10::DispatchKeySet kWrapping(
+      {c10::DispatchKey::Functionalize, c10::DispatchKey::FuncTorchBatched,
+       c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::Python});
+  const c10::DispatchKeySet keys = tensor.key_set();
+  const bool plain = keys.has(c10::DispatchKey::CPU) && !keys.has_any(kWrapping) &&
+                     tensor.dtype() == caffe2::TypeMeta::Make<float>() &&
+                     storage_of(tensor) != nullptr && tensor.numel() != 0 &&
+                     data_of(tensor) != nullptr;
+  return __builtin_expect(plain, 1) ? Sight::kWatched : sight_of_any(tensor);
+}
 // See scan/finite.h.
 [[nodiscard]] int ceiling_of(const c10::TensorImpl& tensor);
 [[nodiscard]] inline bool is_finite(const c10::TensorImpl& tensor) {
   return ceiling_of(tensor) != kNoCeiling;
 }
 
-inline c10::StorageImpl* storage_of(const c10::TensorImpl& tensor) noexcept {
-  return tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
-}
 inline StorageId storage_id(const c10::TensorImpl& tensor) noexcept {
   return {reinterpret_cast<std::uint64_t>(storage_of(tensor))};
 }
@@ -79,7 +102,10 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 [[nodiscard]] std::uint64_t whereabouts_of(const at::Tensor& tensor);
 
 // Every number of its storage is one of its elements.
-[[nodiscard]] bool fills_its_storage(const c10::TensorImpl& tensor);
+inline bool fills_its_storage(const c10::TensorImpl& tensor) {
+  return tensor.is_non_overlapping_and_dense() &&
+         tensor.numel() * tensor.itemsize() == storage_of(tensor)->nbytes();
+}
 // Two of its elements may lie in the same place.
 [[nodiscard]] bool overlaps_itself(const c10::TensorImpl& tensor);
 // The same elements, in the same order.
@@ -89,7 +115,11 @@ inline TensorId tensor_id(const at::Tensor& tensor) noexcept {
 // Its numbers are the negatives or conjugates of those in memory.
 [[nodiscard]] bool is_negated(const c10::TensorImpl& tensor) noexcept;
 // Memory of somebody else: NumPy, a file, another process.
-[[nodiscard]] bool is_foreign(const c10::TensorImpl& tensor) noexcept;
+inline bool is_foreign(const c10::TensorImpl& tensor) noexcept {
+  static const c10::DeleterFnPtr own = c10::GetCPUAllocator()->raw_deleter();
+  c10::StorageImpl* storage = storage_of(tensor);
+  return storage != nullptr && storage->_mutable_data_ptr_no_checks().get_deleter() != own;
+}
 
 // A view with its own copy of sizes and strides, over live or kept data.
 struct OwnedView {

@@ -29,6 +29,7 @@ struct Call {
   Call* outer = nullptr;
   void* before = nullptr;  // what was kept of the inputs, if anything
   bool inner = false;      // inside another kernel: part of that op
+  bool closed = false;     // the kernels that it calls are part of this op: none is asked about
   bool active = false;
   bool returned = false;
 
@@ -46,8 +47,14 @@ void call_begins(Call& call);                  // may keep copies of inputs
 void call_returned(Call& call, void* result);  // may throw, after destroying the result
 void call_unwound(Call& call) noexcept;        // the kernel threw
 
+// A call that begins now is looked at: the watch is on, and it is no part of another op.
+inline bool is_looked_at() noexcept {
+  return __builtin_expect(watching.load(std::memory_order_relaxed), 1) &&
+         (innermost_call == nullptr || !innermost_call->closed);
+}
+
 inline void Call::enter(void* wrapper_, const void* const* arguments_) {
-  if (__builtin_expect(watching.load(std::memory_order_relaxed), 1)) {
+  if (is_looked_at()) {
     wrapper = wrapper_;
     arguments = arguments_;
     outer = innermost_call;
@@ -58,14 +65,14 @@ inline void Call::enter(void* wrapper_, const void* const* arguments_) {
 }
 
 inline void Call::leave(void* result) {
-  if (__builtin_expect(active, 1)) {
+  if (active) {
     returned = true;
     call_returned(*this, result);
   }
 }
 
 inline Call::~Call() {
-  if (__builtin_expect(active, 1)) {
+  if (active) {
     innermost_call = outer;
     if (__builtin_expect(!returned, 0)) call_unwound(*this);
   }

@@ -6,7 +6,7 @@ namespace nanscope::torch_adapter {
 
 void Wrapper::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                          c10::Stack* stack) {
-  if (!watching) {
+  if (!is_looked_at()) {
     original.callBoxed(op, keys, stack);
     return;
   }

@@ -59,6 +59,39 @@ Memory memory_of(const at::Tensor& tensor) {
   return begin == nullptr ? Memory{} : Memory{begin, begin + storage->nbytes()};
 }
 
+bool meet(const Memory& one, const Memory& other) {
+  return one.begin < other.end && other.begin < one.end;
+}
+
+// One look at the operands, which is all that most calls need.
+struct Glance {
+  bool may_overlap = false;  // an operand may lie in memory that is written
+  bool targets_made = true;  // watched ops wrote all that is about to be written
+};
+
+Glance glance_at(const Wrapper& wrapper, const Call& call, const WrittenStorages& storages) {
+  constexpr std::size_t kMost = 4;  // of each kind: more are looked at with care
+  Memory written[kMost];
+  Memory others[kMost];
+  std::size_t writes = 0;
+  std::size_t reads = 0;
+  Glance glance;
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    const ArgumentInfo& info = wrapper.arguments[argument];
+    if (info.written || info.hidden_write)
+      glance.targets_made &= storages.is_made(storage_of(*tensor.unsafeGetTensorImpl()));
+    Memory* kind = info.written ? written : others;
+    std::size_t& count = info.written ? writes : reads;
+    if (count == kMost)
+      glance.may_overlap = true;
+    else
+      kind[count++] = memory_of(tensor);
+  });
+  for (std::size_t i = 0; i < writes; ++i)
+    for (std::size_t j = 0; j < reads; ++j) glance.may_overlap |= meet(written[i], others[j]);
+  return glance;
+}
+
 // What the op writes: in order, and each piece once, for a fused optimizer writes thousands.
 class WrittenMemory {
  public:
@@ -157,16 +190,22 @@ void Before::give_back(Before* before) noexcept {
 }
 
 KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
-  const std::uint64_t overwritten = overwritten_arguments(wrapper, call);
-  if (overwritten == 0 && !wrapper.in_place && !wrapper.destroys) return nullptr;
   Watcher& watcher = Watcher::get();
+  const Glance glance = glance_at(wrapper, call, watcher.storages());
+  const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);
+  const bool nothing_known = watcher.ledger().empty();
+  // The usual case first: nothing is bad, and what is about to be written was written by an op.
+  if (!glance.may_overlap && !copies &&
+      ((nothing_known && glance.targets_made) || (!wrapper.in_place && !wrapper.destroys)))
+    return nullptr;
+  const std::uint64_t overwritten =
+      glance.may_overlap ? overwritten_arguments(wrapper, call) : std::uint64_t{0};
+  if (overwritten == 0 && !wrapper.in_place && !wrapper.destroys) return nullptr;
   KeptBefore before;
   auto made = [&]() -> Before& {
     if (before == nullptr) before.reset(Before::take_spare());
     return *before;
   };
-  const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);
-  const bool nothing_known = watcher.ledger().empty();
   if (overwritten != 0) {
     made().overwritten = overwritten;
     made().tangled = is_tangled(wrapper, call, overwritten);
@@ -176,7 +215,6 @@ KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
     const bool shared = Before::has_bit(overwritten, argument);
     const bool target = info.written || info.hidden_write || shared;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-    // The usual case first: nothing is bad, and what is about to be written was written by an op.
     if (nothing_known &&
         (!target || (!copies && !shared && watcher.storages().is_made(storage_of(impl)))))
       return;

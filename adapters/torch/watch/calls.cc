@@ -29,10 +29,6 @@ namespace {
 
 Wrapper& wrapper_of(const Call& call) { return *static_cast<Wrapper*>(call.wrapper); }
 
-bool is_inner(const Call& call) {
-  return call.outer != nullptr && (call.outer->inner || !wrapper_of(*call.outer).transparent);
-}
-
 // The largest magnitude a type holds; infinity where it is not known.
 double largest_in(c10::ScalarType type) {
   switch (type) {
@@ -345,11 +341,13 @@ void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t resul
 }  // namespace
 
 void call_begins(Call& call) {
-  const Timed timed(Part::kBegin);
-  const OwnTime::Sampled sampled(this_thread().own_time());
   Wrapper& wrapper = wrapper_of(call);
-  call.inner = is_inner(call) || this_thread().is_busy() || works_for_collectives();
+  ThreadWatch& thread = this_thread();
+  call.inner = thread.is_busy() || works_for_collectives();
+  call.closed = call.inner || !wrapper.transparent;
   if (call.inner) return;
+  const Timed timed(Part::kBegin);
+  const OwnTime::Sampled sampled(thread.own_time());
   try {
     if (__builtin_expect(Watcher::get().new_ops().any(), 0)) {
       const Busy busy;

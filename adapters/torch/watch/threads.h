@@ -15,6 +15,10 @@
 #include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/own_time.h"
 
+namespace nanscope {
+struct OnlyCompiled;
+}
+
 namespace nanscope::torch_adapter {
 
 struct Counters {
@@ -69,6 +73,12 @@ class ThreadWatch {
   // What it makes from here on is allowed to be bad: by the block of this number; 0, by none.
   [[nodiscard]] std::uint32_t allowed_by() const noexcept { return allowed_by_; }
   std::uint32_t allow(std::uint32_t block) noexcept { return std::exchange(allowed_by_, block); }
+  // What it computes is how a compiled region gives a value that eager does not: what is known of
+  // that; else null.
+  [[nodiscard]] const OnlyCompiled* only_compiled() const noexcept { return only_compiled_; }
+  const OnlyCompiled* be_only_compiled(const OnlyCompiled* known) noexcept {
+    return std::exchange(only_compiled_, known);
+  }
   [[nodiscard]] bool stop_wanted() const noexcept { return stop_wanted_; }
   void forget_stop() noexcept { stop_wanted_ = false; }
 
@@ -82,6 +92,7 @@ class ThreadWatch {
   bool stop_wanted_ = false;
   bool look_wanted_ = false;
   std::uint32_t allowed_by_ = 0;
+  const OnlyCompiled* only_compiled_ = nullptr;
 
   friend class Stopping;
   std::size_t stop_for_ = 0;   // the number of the finding

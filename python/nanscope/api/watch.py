@@ -181,7 +181,7 @@ class WatchBlock:
         """In a replay it is that of the run, whose `pid` it has, and ends at the first error."""
         options = self._adapter.SessionOptions(
             on_error="go_on" if self.on_find == "report" and not replays else "raise",
-            argv=list(sys.argv),
+            argv=self.command(),
             python=sys.version.split()[0],
             torch=sys.modules["torch"].__version__,
             host=os.uname().nodename,
@@ -191,6 +191,10 @@ class WatchBlock:
         )
         self._adapter.begin(options)
         self._adapter.keep_to(*self.chosen())
+
+    def command(self) -> list[str]:
+        """Of the program that is watched; empty if it has none."""
+        return list(sys.argv)
 
     def session_options(self) -> dict[str, object]:
         """What a block of another kind adds to the options of its session."""

@@ -20,6 +20,7 @@ from nanscope.bad_batch.folder import ABOUT, FINDING, SCHEMA, STEP
 from nanscope.bad_batch.training import Training
 from nanscope.outside.arrivals import arrivals
 from nanscope.run.ending import say
+from nanscope.run.progress import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,12 +167,13 @@ class Keeper:
             **blamed(finding, self.used),
         }
         kept = {
-            **(self.before or {"models": [], "optimizers": [], "loose": []}),
+            **(self.before or {name: [] for name in state.PARTS}),
             "random": self.random,
             "batch": used.copy if used else None,
         }
         try:
-            self._write(about, kept, report)
+            with counted(f"writing {self.settings.bad_batch}", not self.settings.quiet):
+                self._write(about, kept, report)
         except OSError as error:
             say(f"nanscope: {self.settings.bad_batch} could not be written: {error.strerror}.")
 

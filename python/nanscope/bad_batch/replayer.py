@@ -123,7 +123,7 @@ def state_in(folder: str) -> dict:
         kept = torch.load(path, weights_only=True, map_location="cpu")
     except Exception as error:
         raise Refused(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
-    parts = {"models": list, "optimizers": list, "loose": list, "random": dict}
+    parts = {**dict.fromkeys(state.PARTS, list), "random": dict}
     if not isinstance(kept, dict) or not all(
         isinstance(kept.get(name), kind) for name, kind in parts.items()
     ):

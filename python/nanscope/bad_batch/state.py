@@ -1,5 +1,6 @@
 """Where a training stands, as plain values that torch.load(weights_only=True) takes: what models,
-optimizers and generators of random numbers hold, and the batches. Nothing in them can run code.
+optimizers, schedulers, loss scalers and generators of random numbers hold, and the batches.
+Nothing in them can run code.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ import copy
 import dataclasses
 import random
 import sys
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 
 TYPE_CHECKING = False
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from nanscope.bad_batch.training import Training
 
 PLAIN = (int, float, complex, bool, str, bytes, type(None))
+PARTS = ("models", "optimizers", "schedulers", "scalers", "loose")  # of a kept state
 
 
 class Differs(Exception):
@@ -26,6 +29,8 @@ def state_of(training: Training) -> dict:
     return {
         "models": [copied(model.state_dict()) for model in training.models()],
         "optimizers": [copied(optimizer.state_dict()) for optimizer in training.optimizers()],
+        "schedulers": [plain_of(scheduler.state_dict()) for scheduler in training.schedulers()],
+        "scalers": [plain_of(scaler.state_dict()) for scaler in training.scalers()],
         "loose": [parameter.detach().clone() for parameter in training.loose_parameters()],
     }
 
@@ -33,10 +38,13 @@ def state_of(training: Training) -> dict:
 def put_back(training: Training, state: dict) -> None:
     torch = sys.modules["torch"]
     models, optimizers = training.models(), training.optimizers()
+    schedulers, scalers = training.schedulers(), training.scalers()
     loose = training.loose_parameters()
     for what, now, kept in (
         ("models", models, state["models"]),
         ("optimizers", optimizers, state["optimizers"]),
+        ("schedulers", schedulers, state["schedulers"]),
+        ("loss scalers", scalers, state["scalers"]),
         ("parameters without a model", loose, state["loose"]),
     ):
         if len(now) != len(kept):
@@ -55,6 +63,29 @@ def put_back(training: Training, state: dict) -> None:
         model.load_state_dict(kept)
     for optimizer, kept in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(copy.deepcopy(kept))
+    for what, now, kept in (
+        *zip(["scheduler"] * len(schedulers), schedulers, state["schedulers"], strict=True),
+        *zip(["loss scaler"] * len(scalers), scalers, state["scalers"], strict=True),
+    ):
+        try:
+            now.load_state_dict(copy.deepcopy(kept))
+        except (KeyError, RuntimeError):
+            raise Differs(f"its {what} {type(now).__name__} is another") from None
+
+
+def plain_of(state: dict) -> dict:
+    """What of a state_dict is plain: a scheduler's has all of its attributes, and one that is put
+    back as nothing would be lost.
+    """
+    return {key: copied(value) for key, value in state.items() if is_plain(value)}
+
+
+def is_plain(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(is_plain(one) for one in value.values())
+    if isinstance(value, (list, tuple)):
+        return all(is_plain(one) for one in value)
+    return isinstance(value, (*PLAIN, sys.modules["torch"].Tensor))
 
 
 def copied(state: object) -> object:
@@ -65,17 +96,11 @@ def copied(state: object) -> object:
     if isinstance(state, torch.Tensor):
         return state.detach().clone()
     if isinstance(state, Mapping):
-        return {key: copied(value) for key, value in state.items()}
+        kind = type(state) if type(state) in (Counter, OrderedDict) else dict
+        return kind({key: copied(value) for key, value in state.items()})
     if isinstance(state, (list, tuple)):
-        return (
-            type(state)(copied(value) for value in state)
-            if type(state)
-            in (
-                list,
-                tuple,
-            )
-            else [copied(value) for value in state]
-        )
+        kind = type(state) if type(state) in (list, tuple) else list
+        return kind(copied(value) for value in state)
     return state if isinstance(state, PLAIN) else None
 
 

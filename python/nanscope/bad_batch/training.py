@@ -1,12 +1,13 @@
-"""What a training consists of, told by hooks: its models, optimizers and loaders, in the order in
-which they were made. A program that is started again makes them in the same order, so that a number
-names the same thing in both.
+"""What a training consists of, told by hooks: its models, optimizers, schedulers, loss scalers and
+loaders, in the order in which they were made. A program that is started again makes them in the
+same order, so that a number names the same thing in both.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
+from contextlib import suppress
 from itertools import count
 
 from nanscope import _core
@@ -54,6 +55,8 @@ class Training:
         self.modules = Numbered()
         self.parents: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self.optimizers_seen = Numbered()
+        self.schedulers_seen = Numbered()
+        self.scalers_seen = Numbered()
         self.loaders = Numbered()
         self.loader_of: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # of iterators
         self.fetching = threading.local()
@@ -68,6 +71,8 @@ class Training:
         modules.register_module_module_registration_hook(self._child)
         kind = torch.optim.Optimizer
         kind.__init__ = _Method(_core.Around(kind.__init__, before=self._optimizer))
+        _number_new(torch.optim.lr_scheduler.LRScheduler, self.schedulers_seen)
+        _number_new(torch.amp.GradScaler, self.scalers_seen)
         optim.register_optimizer_step_post_hook(lambda *_: self.step_ended())
         Iterator.__init__ = _Method(_core.Around(Iterator.__init__, before=self._iterator))
         original = Iterator.__next__
@@ -114,6 +119,12 @@ class Training:
         made = self.optimizers_seen.all()
         return [optimizer for optimizer in made if getattr(optimizer, "param_groups", None)]
 
+    def schedulers(self) -> list[torch.optim.lr_scheduler.LRScheduler]:
+        return [one for one in self.schedulers_seen.all() if getattr(one, "optimizer", None)]
+
+    def scalers(self) -> list[torch.amp.GradScaler]:
+        return self.scalers_seen.all()
+
     def loose_parameters(self) -> list[torch.Tensor]:
         """Those that are trained and belong to no model."""
         owned = {id(p) for model in self.models() for p in model.parameters()}
@@ -125,6 +136,19 @@ class Training:
                         owned.add(id(parameter))
                         found.append(parameter)
         return found
+
+
+def _number_new(kind: type, seen: Numbered) -> None:
+    """Objects of the class and of those derived from it: not all of them call its `__init__`."""
+
+    def new(cls: type, *args: object, **more: object) -> object:
+        before = super(kind, cls).__new__
+        made = before(cls) if before is object.__new__ else before(cls, *args, **more)
+        with suppress(Exception):  # one that cannot be hashed yet is not kept, and nothing else
+            seen.number(made)
+        return made
+
+    kind.__new__ = staticmethod(new)
 
 
 class _Method:

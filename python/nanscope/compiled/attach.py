@@ -10,7 +10,13 @@ import functools
 import sys
 import threading
 
-from nanscope.compiled.reasons import BEFORE, NO_GRAPH, OTHER_BACKEND, PACKAGE, UNKNOWN
+from nanscope.compiled.reasons import (
+    BEFORE,
+    NO_GRAPH,
+    PACKAGE,
+    PRECOMPILED,
+    UNKNOWN,
+)
 from nanscope.outside.arrivals import arrivals
 from nanscope.run.imports import when_imported
 
@@ -18,6 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from nanscope.compiled.backward_again import Waiting
 
     Put = Callable[[object, str, object], None]
 
@@ -29,6 +37,7 @@ class Compiler:
         self.adapter = adapter
         self.unseen: dict[str, int] = {}  # regions that are not looked at, by the reason
         self.is_known = True  # this version of torch's compiler is as ours knows it
+        self.waiting: Waiting | None = None  # for a backward; made with the first region
         self.now = threading.local()  # `aot`: what AOTAutograd knows of the one being compiled
 
     @property
@@ -55,6 +64,8 @@ def begin(adapter: ModuleType, put: Put) -> None:
         ("torch._dynamo.output_graph", _of_dynamo),
         ("torch._functorch._aot_autograd.runtime_wrappers", _of_aot),
         ("torch.export.pt2_archive._package", _of_packages),
+        ("torch._dynamo.package", _of_precompiled),
+        ("torch._dynamo.aot_compile", _of_ahead),
     ):
         when_imported(name, functools.partial(_stand_in, compiler, put, stand_in))
 
@@ -64,6 +75,11 @@ def _stand_in(watch: Compiler, put: Put, stand_in: Callable, module: ModuleType)
         stand_in(watch, put, module)
     except AttributeError:
         watch.is_known = False
+
+
+def backward_begins() -> None:
+    if compiler is not None and compiler.waiting is not None:
+        compiler.waiting.backward_begins()
 
 
 def gaps() -> list[tuple[str, str, int]]:
@@ -133,27 +149,36 @@ def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: 
         return compiled
     if compiled is module or getattr(compiled, "__self__", None) is module:
         # The backend is eager: every op is seen, now at its own line.
-        unchanged = str(module.graph) == as_given
-        return functools.partial(graph.run.forward, *graph.held) if unchanged else compiled
-    if aot is None:
-        watch.count(OTHER_BACKEND)
-        return compiled
+        if str(module.graph) == as_given:
+            return functools.partial(graph.run.forward, *graph.held)
+    from nanscope.compiled.backward_again import Waiting, is_in_compiled_autograd
     from nanscope.compiled.region import Region
 
-    infos = aot.input_info
-    if len(infos) == graph.inputs:
-        written = [i for i, info in enumerate(infos) if info.mutates_data]
-    else:
-        written = list(range(graph.inputs))  # the same tensor twice, and the like: all are kept
-    return Region(watch.adapter, compiled, graph, written, _is_seeded(backend), watch.count)
+    watch.waiting = watch.waiting or Waiting()
+    # Of a backend of somebody's own: what it writes shows at its first call.
+    writes = [info.mutates_data for info in aot.input_info] if aot is not None else None
+    settings = _settings_of(backend)
+    region = Region(watch.adapter, compiled, graph, writes, watch.count, watch.waiting)
+    region.settings, region.seeded = settings, _is_seeded(settings)
+    region.in_backward = is_in_compiled_autograd()
+    return region
 
 
-def _is_seeded(backend: object) -> bool:
+def _is_seeded(settings: dict[str, object]) -> bool:
     """Inductor draws random numbers in its own way, unless it is told not to."""
-    config = sys.modules.get("torch._inductor.config")
-    return (
-        config is not None and not config.fallback_random and "inductor" in _backend_name(backend)
-    )
+    return bool(settings) and not settings.get("fallback_random")
+
+
+def _settings_of(backend: object) -> dict[str, object]:
+    """That inductor compiles with; nothing for others."""
+    if "inductor" not in _backend_name(backend):
+        return {}
+    from nanscope.compiled.recompiled import settings_now
+
+    while getattr(backend, "_torchdynamo_orig_backend", None) is not None:
+        backend = backend._torchdynamo_orig_backend
+    options = getattr(backend, "config", None)
+    return settings_now(options if isinstance(options, dict) else None)
 
 
 def _backend_name(backend: object) -> str:
@@ -168,17 +193,45 @@ def _backend_name(backend: object) -> str:
 def _of_packages(watch: Compiler, put: Put, packages: ModuleType) -> None:
     """AOTInductor's: they hold compiled code and no graph."""
     kind = getattr(packages, "AOTICompiledModel", None)
-    if kind is None:
-        return
+    if kind is not None:
+        _look_behind(watch, put, kind, PACKAGE)
+
+
+def _of_ahead(watch: Compiler, put: Put, ahead: ModuleType) -> None:
+    """What `torch.compile(...).aot_compile` made, or what was loaded of it."""
+    kind = getattr(ahead, "AOTCompiledFunction", None)
+    if kind is not None:
+        _look_behind(watch, put, kind, PRECOMPILED)
+
+
+def _look_behind(watch: Compiler, put: Put, kind: type, why: str) -> None:
     run = kind.__call__
 
     @functools.wraps(run)
-    def counted(self, *args, **kwargs):
-        if watch.adapter.region_is_watched():
-            watch.count(PACKAGE)
-        return run(self, *args, **kwargs)
+    def looked_at(self, *args, **kwargs):
+        if not watch.adapter.region_is_watched():
+            return run(self, *args, **kwargs)
+        from nanscope.compiled.opaque import look_at
 
-    put(kind, "__call__", counted)
+        return look_at(watch, why, run, self, *args, **kwargs)
+
+    put(kind, "__call__", looked_at)
+
+
+def _of_precompiled(watch: Compiler, put: Put, packages: ModuleType) -> None:
+    """Caches of whole functions (`caching_precompile`): no graph is made of what they hold."""
+    kind = getattr(packages, "CompilePackage", None)
+    if kind is None:
+        return
+    install = kind.install
+
+    @functools.wraps(install)
+    def counted(self, backends, *args, **kwargs):
+        for _ in backends:
+            watch.count(PRECOMPILED)
+        return install(self, backends, *args, **kwargs)
+
+    put(kind, "install", counted)
 
 
 def _of_aot(watch: Compiler, put: Put, wrappers: ModuleType) -> None:

@@ -7,6 +7,7 @@ expression. Whoever walks the Python frames (`frames.cc`) then finds the program
 
 from __future__ import annotations
 
+import builtins
 import re
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -57,7 +58,9 @@ def calling_method(name: str, places: Sequence[Place], number: int) -> Callable:
 
 def _around(target: Callable | None, places: Sequence[Place], code: CodeType, number: int):
     for place in places:
-        target = FunctionType(_standing_at(place, code), {"_target": target})
+        # A compiler that traces it asks for its builtins.
+        known = {"_target": target, "__builtins__": builtins.__dict__}
+        target = FunctionType(_standing_at(place, code), known)
         code = _call.__code__
     target.__name__ = f"call_{number}"  # torch.fx writes calls by their names
     target.__module__ = __name__

@@ -35,6 +35,7 @@ class KeptGraph:
         self.held = [tensor for _, tensor in named]
         self.run = _framed(module, [name for name, _ in named])
         names = [_name_of(node) for node in _calls(self.run)]
+        self.size = len(names)  # calls
         self.draws = any(map(_DRAWS.search, names))
         talks = any(map(_TALKS.search, names))
         self.lines = _lines(module)

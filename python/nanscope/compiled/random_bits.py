@@ -43,7 +43,23 @@ def the_same(adapter, before, after, seeded: bool):
         torch.set_rng_state(now)
 
 
+@contextmanager
+def drawn_from(before):
+    """The generator as it was, if that is known; leaves it as it is now."""
+    now = torch.get_rng_state()
+    if before is not None:
+        torch.set_rng_state(before)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(now)
+
+
 class _Seeded(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # a wrapper would put a frame of torch between the program and its op
+
     def __init__(self, adapter) -> None:
         super().__init__()
         self.adapter = adapter
@@ -57,7 +73,7 @@ class _Seeded(TorchDispatchMode):
             if draw is not None and kwargs.get("generator") is None:
                 return draw(self, op, *args, **kwargs)
             self.left_to_torch += 1
-        return op(*args, **kwargs)
+        return op._op(*args, **kwargs)  # without a frame of torch
 
     def _seed(self) -> int:
         self.drawn += 1

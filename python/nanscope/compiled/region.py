@@ -6,14 +6,16 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 
-from nanscope.compiled import backward_again, forward_again, random_bits
+from nanscope.compiled import backward_again, differences, random_bits, ways
 from nanscope.compiled.reasons import (
     FAULT,
     LET_GO,
     MADE_BY,
     NOT_AGAIN,
+    NOT_MATCHED,
     ONLY_COMPILED,
     OTHER_NUMBERS,
+    SAVED,
     WRITTEN,
     CannotReplay,
 )
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
 
+    from nanscope.compiled.differences import Way
     from nanscope.compiled.graphs import KeptGraph
 
 MOST_LESSONS = (
@@ -41,16 +44,21 @@ class Region:
         adapter: ModuleType,
         compiled: Callable,
         graph: KeptGraph,
-        written: Sequence[int],
-        seeded: bool,
+        writes: Sequence[bool] | None,
         count: Callable[[str], None],
+        waiting: backward_again.Waiting,
     ) -> None:
         self.adapter = adapter
         self.compiled = compiled
         self.graph = graph
-        self.written = list(written)  # inputs, by number
-        self.seeded = seeded  # inductor draws its random numbers
+        self.writes = writes  # of each input, whether it is written; None: not known
+        self.written: set[int] = set()  # inputs that were, by number
         self.count = count  # told why a result was not looked at
+        self.waiting = waiting
+        self.seeded = False  # inductor draws its random numbers
+        self.settings: dict[str, object] = {}  # of inductor, as it compiled this; empty: by another
+        self.in_backward = False  # compiled autograd made it
+        self.found: dict[tuple, differences.Found] = {}  # where eager gives something else
         self.lessons = 0
 
     def __call__(self, *args):
@@ -80,6 +88,14 @@ class Region:
     def __getattr__(self, name: str):
         return getattr(self.compiled, name)
 
+    def written_of(self, inputs: Sequence[object]) -> set[int]:
+        """Those that it writes, by number."""
+        if self.writes is None:
+            return self.written
+        if len(self.writes) != len(inputs):
+            return set(range(len(inputs)))  # the same tensor twice, and the like: all are kept
+        return self.written.union(i for i, writes in enumerate(self.writes) if writes)
+
     def words(self) -> str:
         lines = self.graph.lines
         if not lines:
@@ -94,16 +110,18 @@ class Call:
 
     def __init__(self, region: Region, args: Sequence[object]) -> None:
         self.region = region
-        # A list is emptied by the call.
-        self.inputs = [list(value) if isinstance(value, list) else value for value in args]
+        # A list is emptied by the call: what lies in it is an input by itself.
+        self.lengths = [len(value) if isinstance(value, list) else None for value in args]
+        self.inputs = [one for v in args for one in (v if isinstance(v, list) else [v])]
         self.copies: dict[int, torch.Tensor] = {}  # of inputs that the region writes
-        for number in region.written:
-            if number < len(args) and isinstance(args[number], torch.Tensor):
-                self.copies[number] = self.copy(args[number])
-        self.versions = [version_of(value) for value in args]
+        for number in region.written_of(self.inputs):
+            if isinstance(self.inputs[number], torch.Tensor):
+                self.copies[number] = self.copy(self.inputs[number])
+        self.versions = [version_of(value) for value in self.inputs]
         self.drawn_from = torch.get_rng_state() if region.graph.draws else None
         self.drawn_to = None
         self.autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+        self.first_node = torch.autograd._get_sequence_nr()  # of autograd, that it may make
         self.edges: list[tuple[int, int]] = []  # (result, which of the node's gradients it gets)
 
     def copy(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -120,45 +138,89 @@ class Call:
             self.drawn_to = torch.get_rng_state()
         changed = [i for i, old in enumerate(self.versions) if version_of(self.inputs[i]) != old]
         unforeseen = [i for i in changed if i not in self.copies]
-        region.written += unforeseen
+        region.written.update(unforeseen)
         written = sorted({*self.copies, *unforeseen})
         bad = region.adapter.look_at_region([*results, *(self.inputs[i] for i in written)])
         if bad:
             self.tell(results, written, bad)
+            region.adapter.stop_for_region()
         elif region.lessons < MOST_LESSONS and region.adapter.is_any_known_bad(self.inputs):
             region.lessons += 1
-            self.learn()
+            self.learn(results)
         backward_again.await_backward(self, results)
 
     def tell(self, results: Sequence[object], written: list[int], bad: list[int]) -> None:
         """Whence the bad ones are, as far as a replay shows it."""
-        region = self.region
-        inputs, why = self.inputs_again(), ""
+
+        def picked(results: Sequence[object], inputs: Sequence[object]) -> list[object]:
+            return [results[n] if n < count else inputs[written[n - count]] for n in bad]
+
+        def recompute(way: Way) -> list[object]:
+            inputs = self.inputs_again()
+            return picked(self.again(inputs, way), inputs)
+
+        count = len(results)
+        inputs, again, why = self.inputs_again(), None, ""
         try:
             again = self.again(inputs)
         except CannotReplay as reason:
-            again, inputs, why = (), {}, region.words() + NOT_AGAIN.format(reason)
-        for number in bad:
-            if number < len(results):
-                result, before = results[number], None
-                replayed = again[number] if number < len(again) else None
-            else:
-                place = written[number - len(results)]
-                result, before = self.inputs[place], self.copies.get(place, self.inputs[place])
-                replayed = inputs[place] if inputs and place in self.copies else None
-            self.tell_one(result, replayed, before, why)
-        region.adapter.stop_for_region()
+            why = NOT_AGAIN.format(reason)
+        befores = [None if n < count else self._before(written[n - count]) for n in bad]
+        self.tell_all(
+            [results[n] if n < count else self.inputs[written[n - count]] for n in bad],
+            [None] * len(bad) if again is None else picked(again, inputs),
+            befores,
+            why,
+            ("results", *bad),
+            recompute,
+        )
+        self.tell_opposite(results, again or (), bad)
 
-    def tell_one(self, result, replayed, before, why: str) -> None:
-        region = self.region
-        same = region.adapter.quietly(is_bad_alike, result, replayed)
-        why = why or region.words() + ONLY_COMPILED
-        region.adapter.tell_region(result, replayed if same else None, before, why)
+    def _before(self, place: int) -> object:
+        return self.copies.get(place, self.inputs[place])
 
-    def learn(self) -> None:
+    def tell_all(self, results, replayed, befores, why: str, key: tuple, recompute) -> None:
+        """`why`: no replay could be made. Where one is finite and the result is bad, more is asked
+        for; `key` says which results they are.
+        """
+        region, quietly = self.region, self.region.adapter.quietly
+        pairs = [*zip(results, replayed, strict=True)]
+        alike = [quietly(differences.is_bad_alike, *pair) for pair in pairs]
+        others = [
+            place
+            for place, (_, other) in enumerate(pairs)
+            if isinstance(other, torch.Tensor) and not alike[place]
+        ]
+        found = differences.Found(None, why, None)
+        if others:
+            found = differences.search(
+                self,
+                (*key, *others),
+                [results[place] for place in others],
+                lambda way: [recompute(way)[place] for place in others],
+            )
+        shown = dict(zip(others, found.shown or (), strict=False))
+        for place, (result, other) in enumerate(pairs):
+            best = other if alike[place] else shown.get(place)
+            if not quietly(differences.is_bad_alike, result, best):
+                best = None
+            matched = alike[place] or place in others
+            words = region.words() + (found.why or (ONLY_COMPILED if matched else NOT_MATCHED))
+            known = found.known if place in others else None
+            region.adapter.tell_region(result, best, befores[place], words, known)
+
+    def tell_opposite(self, results, replayed, bad: Sequence[int] = ()) -> None:
+        """Results that are finite, and that the replay has bad: a note."""
+        adapter = self.region.adapter
+        for place, (result, other) in enumerate(zip(results, replayed, strict=False)):
+            if place not in bad and isinstance(result, torch.Tensor):
+                if adapter.quietly(differences.is_bad, other):
+                    adapter.tell_only_eager(other)
+
+    def learn(self, results: Sequence[object] = ()) -> None:
         """Shows the judge what the region does: what is tested in it, or replaced, or raises."""
         try:
-            self.again(self.inputs_again())
+            self.tell_opposite(results, self.again(self.inputs_again()))
         except CannotReplay:
             pass
 
@@ -168,13 +230,28 @@ class Call:
 
     def inputs_again(self) -> list[object]:
         """For a replay, which writes what the region wrote."""
-        inputs = [list(value) if isinstance(value, list) else value for value in self.inputs]
+        inputs = list(self.inputs)
         for number, kept in self.copies.items():
             inputs[number] = self.copy(kept)
         return inputs
 
-    def again(self, inputs: list[object]) -> tuple:
-        """The results of a replay."""
+    def _name_saved(self, inputs: list[object]) -> None:
+        """What a compiled forward saved was nobody's result: it is no data of the program's."""
+        adapter = self.region.adapter
+        for value in inputs:
+            if adapter.quietly(differences.is_bad, value) and not adapter.is_any_known_bad([value]):
+                adapter.tell_region(value, None, None, SAVED, None)
+
+    def as_given(self, inputs: list[object]) -> list[object]:
+        """With lists where the region takes lists."""
+        rest = iter(inputs)
+        return [
+            next(rest) if length is None else [next(rest) for _ in range(length)]
+            for length in self.lengths
+        ]
+
+    def again(self, inputs: list[object], way: Way = ways.eagerly) -> tuple:
+        """The results, computed once more."""
         region = self.region
         if region.graph.obstacle:
             raise CannotReplay(region.graph.obstacle)
@@ -183,19 +260,16 @@ class Call:
         for number, (value, version) in enumerate(zip(self.inputs, self.versions, strict=True)):
             if number not in self.copies and version_of(value) != version:
                 raise CannotReplay(WRITTEN)
+        if region.in_backward and way is ways.eagerly:
+            self._name_saved(inputs)
         try:
-            if self.drawn_from is None:
-                return forward_again.run(region.graph.run, inputs)
-            drawn = self.drawn_from, self.drawn_to
-            with random_bits.the_same(region.adapter, *drawn, region.seeded):
-                return forward_again.run(region.graph.run, inputs)
-        except NonFiniteError:
+            return way(self, self.as_given(inputs))
+        except (NonFiniteError, CannotReplay):
             raise  # an op of the replay stops the program
         except random_bits.OtherNumbers:
             raise CannotReplay(OTHER_NUMBERS) from None
         except Exception as error:
-            first = (str(error).splitlines() or [""])[0]
-            raise CannotReplay(f"{type(error).__name__}: {first}") from None
+            raise CannotReplay.of(error) from None
 
 
 def is_traced(value: object) -> bool:
@@ -205,8 +279,6 @@ def is_traced(value: object) -> bool:
 
 def version_of(value: object) -> object:
     """Another one once the value was written."""
-    if isinstance(value, list):
-        return [version_of(each) for each in value]
     if not isinstance(value, torch.Tensor) or value.is_inference():
         return None
     return value._version
@@ -221,10 +293,3 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor:
             tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device
         )
         return made.copy_(tensor)
-
-
-def is_bad_alike(result: object, replayed: object) -> bool:
-    """Whether an element is bad in both."""
-    if not isinstance(replayed, torch.Tensor) or replayed.shape != result.shape:
-        return False
-    return bool((~torch.isfinite(result.detach()) & ~torch.isfinite(replayed.detach())).any())

@@ -12,6 +12,7 @@ What earlier cells made (models, optimizers, data) is known to the watch.
 from __future__ import annotations
 
 import html
+import json
 import os
 import shlex
 from collections.abc import Iterator
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
 
 PRE = (
     "font-family: monospace; white-space: pre; overflow-x: auto; line-height: 1.35; "
-    "padding: 0.6em; border-left: 3px solid #b5453a"
+    "padding: 0.6em; border-left: 3px solid "
 )
+COLOURS = {"error": "#b5453a", "clean": "#3d8a55", "unknown": "#b08018"}  # on light and on dark
 FRAME = "width: 100%; height: 70vh; border: 1px solid #8884"
 NOT_HERE = "--pdb does not fit a cell: run the cell and use %debug, which opens at the error."
 NO_CODE = "%nanscope wants a statement: %nanscope train(model); for a whole cell write %%nanscope."
@@ -67,7 +69,7 @@ class NanscopeMagics(Magics):
         else:
             # Below a line for that of the magic, so that lines are those of the cell.
             request, code = parsed(shlex.split(line)), f"# %%nanscope {line}".rstrip() + f"\n{cell}"
-        block = CellBlock(request)
+        block = CellBlock(request, notebook_of(self.shell))
         with block, numbered_as_the_cell(self.shell):
             # The kernel's frames, and that of the magic, are no part of how the cell was called.
             run_cell = partial(self.shell.run_cell, code, store_history=False)
@@ -77,6 +79,12 @@ class NanscopeMagics(Magics):
         if block.error is not None and not isinstance(block.error, Stop):
             words = [type(block.error).__name__, *str(block.error).splitlines()[:1]]
             raise AlreadyShown(": ".join(words))
+
+
+def notebook_of(shell: InteractiveShell) -> str:
+    """The file, where the front end tells: VS Code in a variable, Jupyter in the environment."""
+    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
+    return display_path(told) if isinstance(told, str) and told.endswith(".ipynb") else ""
 
 
 @contextmanager
@@ -102,8 +110,9 @@ class AlreadyShown(Exception):
 class CellBlock(WatchBlock):
     """A watched block with the options of `nanscope run`."""
 
-    def __init__(self, request: Any) -> None:
+    def __init__(self, request: Any, notebook: str) -> None:
         self.settings = settings = Settings.of(request)
+        self.notebook = notebook
         super().__init__(
             mode=settings.mode,
             on_find="report" if settings.on_error == "go_on" else "raise",
@@ -111,6 +120,10 @@ class CellBlock(WatchBlock):
         )
         self.error: BaseException | None = None  # what the cell raised
         self.conclusion: Conclusion | None = None
+
+    def command(self) -> list[str]:
+        """What `nanscope fix` would be given; not that of the kernel."""
+        return [self.notebook] if self.notebook else []
 
     def session_options(self) -> dict[str, object]:
         settings = self.settings
@@ -151,12 +164,13 @@ class CellBlock(WatchBlock):
         if settings.quiet and not capture.error:
             return
         text = "\n".join(lines)
-        display({"text/plain": text, "text/html": as_html(text, page)}, raw=True)
+        verdict = json.loads(capture.json())["verdict"]
+        display({"text/plain": text, "text/html": as_html(text, page, verdict)}, raw=True)
 
 
-def as_html(text: str, page: str | None) -> str:
+def as_html(text: str, page: str | None, verdict: str) -> str:
     """Without script, so that every front end shows it; the page keeps its own in a frame."""
-    shown = f'<pre style="{PRE}">{html.escape(text)}</pre>'
+    shown = f'<pre style="{PRE}{COLOURS[verdict]}">{html.escape(text)}</pre>'
     if page is not None:
         frame = f'<iframe style="{FRAME}" sandbox="allow-scripts" srcdoc="{html.escape(page)}">'
         shown += f"<details><summary>The page of this report</summary>{frame}</iframe></details>"

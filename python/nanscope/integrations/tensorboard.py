@@ -5,10 +5,10 @@
     write("nanscope-train.4242.nsc", "runs/nan")          # later, from a capture
 
 Scalars are what the capture keeps of the steps before: loss, gradient norm, largest parameter,
-update ratio, learning rate, loss scale. At the failing step stand, for each module of the model,
-the largest values and their head-room (how often they may still be doubled in their type), the
-non-finite elements of each finding by module, and histograms of what went into the first bad
-operation and came out. The diagnosis is text.
+update ratio, learning rate, loss scale, and the head-room of parameters and gradients: how often
+the largest may still be doubled in its type. At the failing step stand, for each module of the
+model, the largest values and their head-room, the non-finite elements of each finding by module,
+and histograms of what went into the first bad operation and came out. The diagnosis is text.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ OF_A_STEP = (
     "learning_rate",
     "loss_scale",
 )
+# No gradient is larger than their norm: the room is at least that.
+ROOM_OF = {"head_room_parameters": "largest_parameter", "head_room_gradients": "gradient_norm"}
 
 
 def notify(alert: Alert, place: str) -> None:
@@ -70,10 +72,21 @@ def failing_step(report: dict) -> int:
 
 
 def add_history(writer: SummaryWriter, finding: dict) -> None:
+    dtype = type_of_weights(finding)
     for row in finding.get("history", []):
         for name in OF_A_STEP:
             if row.get(name) is not None:
                 writer.add_scalar(f"nanscope/{name}", float(row[name]), row["step"])
+        for name, of in ROOM_OF.items():
+            room = head_room(float(row[of]), dtype) if row.get(of) is not None else None
+            if room is not None:
+                writer.add_scalar(f"nanscope/{name}", room, row["step"])
+
+
+def type_of_weights(finding: dict) -> str:
+    """Empty where it is not known, or where they are of several: then whose is not known."""
+    types = {module.get("weight_dtype") for module in finding.get("modules", [])} - {None, ""}
+    return types.pop() if len(types) == 1 else ""
 
 
 def add_modules(writer: SummaryWriter, finding: dict, step: int) -> None:

@@ -212,7 +212,12 @@ class Hooks:
 
     def _backward(self, torch: ModuleType, adapter: ModuleType, choice: Choice | None) -> None:
         # Both backward() and grad() end in this function.
-        before = self.optimizers.tell_new
+        from nanscope.compiled import attach as compiled
+
+        def before() -> None:
+            self.optimizers.tell_new()
+            compiled.backward_begins()
+
         if choice is not None:
             before = choice.looking_before(before)
         adapter.take_engine(torch.autograd._engine_run_backward, before)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nanscope import _core
@@ -20,7 +21,7 @@ from nanscope.telling.story import Storyteller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import FrameType, ModuleType
 
 MOST_SITES = 64
@@ -106,11 +107,8 @@ class NumpyBirths:
         if known is not None:
             known.last = self.count
         elif len(self.births) < MOST_SITES:
-            self._busy = True  # our own work raises flags too
-            try:
+            with self.aside():  # our own work raises flags too
                 self._add(key, words, frame)
-            finally:
-                self._busy = False
         if self.told is not None:
             self.told(self.count)
 
@@ -127,6 +125,15 @@ class NumpyBirths:
         mine = caller is not None and is_user_code(caller.f_code.co_filename, self.teller.main_file)
         hidden = not mine or caller is not frame
         self.births[key] = Birth(facts, self.count, self.count, hidden)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is computed inside is not the program's."""
+        before, self._busy = self._busy, True
+        try:
+            yield
+        finally:
+            self._busy = before
 
     # ---------------------------------------------------------------- what is asked of it
     def origin_of(self, nan: bool, count: int) -> dict | None:

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 
+from nanscope.compiled.processes import is_compiler_at_work
 from nanscope.run.imports import when_imported
 
 TYPE_CHECKING = False
@@ -50,7 +51,7 @@ class Following:
         fork_exec = subprocess._fork_exec
 
         def fork_exec_watched(args, executables, close_fds, keep, cwd, env, *more):
-            if is_python([*executables[:1], *args]):
+            if is_python([*executables[:1], *args]) and not is_compiler_at_work():
                 env = self._list_of(env)
             return fork_exec(args, executables, close_fds, keep, cwd, env, *more)
 
@@ -76,7 +77,7 @@ def is_python(command: list) -> bool:
     """Whether it is, or starts, a Python that does not watch itself already."""
     words = [os.fsdecode(word) for word in command if isinstance(word, str | bytes | os.PathLike)]
     text = " ".join(words).split()
-    names = [os.path.basename(word) for word in text]
+    names = [os.path.basename(word) for word in text if not word.startswith("-")]
     if any(name == "nanscope" or name.startswith("nanscope.") for name in names):
         return False
     if any(os.sep + "_inductor" + os.sep in word for word in text):

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from nanscope import _core
 from nanscope.run.ending import say
 from nanscope.run.imports import when_imported
+from nanscope.run.progress import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ class Notices:
         name = "webhook" if place.startswith("http") else place.partition(":")[0]
         try:
             sender = importlib.import_module(f"nanscope.integrations.{name}")
-            sender.notify(alert, place)
+            with counted(f"telling {place}", not self.watch.settings.quiet):
+                sender.notify(alert, place)
         except NotTold as why:
             say(f"nanscope: {place} was not told: {why}.")
         except Exception as error:

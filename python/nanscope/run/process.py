@@ -84,7 +84,7 @@ class Watch:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        allowances.give(settings.allow)
+        allowances.give(settings.allow, settings.main_file)
         self.adapter: ModuleType | None = None
         self.problem: str | None = None
         self.torch_version = ""
@@ -405,7 +405,7 @@ class Watch:
             gaps.append(("all of the program", self.nothing_chosen, 1))
         if children:
             names = ", ".join(display_path(path) for _, path in children[:4])
-            gaps.append(("child processes with errors of their own", names, len(children)))
+            gaps.append((_core.CHILDREN_WITH_ERRORS, names, len(children)))
         from nanscope.compiled import attach as compiled
 
         return gaps + compiled.gaps()

@@ -187,12 +187,21 @@ def _compile(data: bytes, name: str) -> CodeType:
             raise SyntaxError(error.msg.replace("unknown encoding", "encoding problem")) from None
         if b"\0" not in data or "null bytes" not in error.msg:
             raise
-    except ValueError:  # before Python 3.11.4, a null byte swallowed the rest of its line
-        lines = (line.partition(b"\0")[0] for line in data.splitlines(keepends=True))
-        return compile(b"".join(lines), name, "exec", dont_inherit=True)
+    except ValueError:  # before Python 3.11.4
+        return _compile_as_read(data, name)
     before = data[: data.index(b"\0")].decode("utf-8", "replace").split("\n")
     where = (name, len(before), 0, before[-1])
     raise SyntaxError("source code cannot contain null bytes", where)
+
+
+def _compile_as_read(data: bytes, name: str) -> CodeType:
+    """As the Pythons did in whose files a null byte swallowed the rest of its line."""
+    lines = (line.partition(b"\0")[0] for line in data.splitlines(keepends=True))
+    try:
+        return compile(b"".join(lines), name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        error.__context__ = None
+        raise
 
 
 def _declares_encoding(data: bytes) -> bool:

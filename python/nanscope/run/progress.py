@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -103,4 +105,27 @@ def wait_for(take: Callable[[float], T], what: str, patience: float, tell: bool)
                     raise
                 line.look()
     finally:
+        line.close()
+
+
+@contextmanager
+def counted(what: str, tell: bool = True) -> Iterator[None]:
+    """On a terminal, a line that counts the seconds of what cannot say how far it is."""
+    line = Seconds(what, None if tell else False)
+    if not line.on:
+        yield
+        return
+    done = threading.Event()
+
+    def count() -> None:
+        while not done.wait(1.0):
+            line.look()
+
+    thread = threading.Thread(target=count, name="nanscope-seconds", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
         line.close()

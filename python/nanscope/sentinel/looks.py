@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Protocol
 
+from nanscope.compiled.processes import end_workers
 from nanscope.run.ending import REAL_EXIT, say
 from nanscope.run.progress import Progress
 from nanscope.sentinel import answers
@@ -87,6 +88,7 @@ class Sentinel:
         if self.ended:
             return  # a signal's last words are being said, by another thread
         began = time.monotonic()
+        end_workers()
         memory = self.adapter.sentinel_memory()
         reason = why_no_snapshot(sys.modules["torch"], memory, self.connections)
         moments, _, steps = self.adapter.sentinel_counts()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nanscope.sentinel.connections import Connections
 
 HARMLESS_THREADS = ("TMonitor",)  # tqdm's, which only draws
+HARMLESS_NAMES = ("subproc_worker_timer",)  # inductor's, which only ends workers that have no work
 
 
 def why_no_snapshot(torch: ModuleType, shared_memory: int, connections: Connections) -> str | None:
@@ -49,7 +50,9 @@ def _other_threads() -> list[str]:
     return [
         _name_of(thread)
         for thread in threading.enumerate()
-        if thread is not threading.main_thread() and type(thread).__name__ not in HARMLESS_THREADS
+        if thread is not threading.main_thread()
+        and type(thread).__name__ not in HARMLESS_THREADS
+        and thread.name not in HARMLESS_NAMES
     ]
 
 

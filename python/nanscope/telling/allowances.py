@@ -38,9 +38,11 @@ class Allowances:
         self.blocks: dict[tuple[str, int], Allowance] = {}
         self.numbers: list[Allowance] = []  # of blocks, from 1
         self.comments: dict[tuple[str, int], Allowance] = {}
+        self.main_file: str | None = None
 
-    def give(self, places: list[str]) -> None:
-        """FILE or FILE:LINE, as the user typed them."""
+    def give(self, places: list[str], main_file: str | None = None) -> None:
+        """FILE or FILE:LINE, as the user typed them; of a program whose script this is."""
+        self.main_file = main_file
         for text in places:
             name, _, line = text.rpartition(":")
             if not name or not line.isdigit():
@@ -80,12 +82,21 @@ class Allowances:
 
     def told(self) -> list[tuple[str, str, int]]:
         """All of them: what, why, and how many findings it allowed."""
-        for path in _files_of_the_program():
+        for path in self._files_of_the_program():
             for line in _comments_in(path):
                 what = f"`# nanscope: allow` at {display_path(path)}:{line}"
                 self.comments.setdefault((path, line), Allowance(what, _comments_in(path)[line]))
         every = [*self.given.values(), *self.blocks.values(), *self.comments.values()]
         return [(one.what, one.why, one.count) for one in every[:_MOST]]
+
+    def _files_of_the_program(self) -> list[str]:
+        """Its script, too, which is no module any more when it has ended."""
+        names = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        names = [name for name in names if isinstance(name, str) and name.endswith(".py")]
+        names = [name for name in names if is_user_code(name, self.main_file)]
+        if self.main_file is not None:
+            names.append(self.main_file)
+        return list(dict.fromkeys(os.path.realpath(full_path(name)) for name in names))
 
     def forget_counts(self) -> None:
         for table in (self.given, self.blocks, self.comments):
@@ -94,18 +105,6 @@ class Allowances:
 
 
 allowances = Allowances()  # of the process
-
-
-def _files_of_the_program() -> list[str]:
-    files = []
-    for module in list(sys.modules.values()):
-        name = getattr(module, "__file__", None)
-        if not isinstance(name, str) or not name.endswith(".py"):
-            continue
-        is_main = getattr(module, "__name__", "") == "__main__"
-        if is_main or is_user_code(name):
-            files.append(os.path.realpath(full_path(name)))
-    return files
 
 
 def _text_of(path: str) -> str:

@@ -1,10 +1,12 @@
 # the fused kernel keeps float32 where eager rounds: finite there
 # expect: error
-# line: 22
-# op: torch.compile
+# line: 23
+# op: aten::sqrt
 # phase: forward
-# cause: unwatched_kernel
+# cause: compiled_only
 # backend: inductor
+# kernel: yes
+# setting: emulate_precision_casts
 import torch, torch.nn as nn, torch.nn.functional as F
 torch.manual_seed(0)
 def step(loss, *parameters):

@@ -22,6 +22,7 @@ class Candidate:
     equal      the same in exact arithmetic: what it gives where the original failed is right, if
                it is much larger than healthy values, too
     hides      it puts a number in the place of what is not finite: it can never be verified
+    unmeasured  it runs as it is: a measuring call would change what the compiler fuses
     scales_loss  it is a factor of the loss that is patched: how the loss grows means nothing
     """
 
@@ -33,6 +34,7 @@ class Candidate:
     widens: bool = False
     is_value: bool = True
     scales_loss: bool = False
+    unmeasured: bool = False
     alters: str = ""
     equal: bool = False
     hides: bool = False

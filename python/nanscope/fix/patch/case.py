@@ -10,8 +10,9 @@ from functools import cached_property
 import libcst as cst
 
 from nanscope.findings import Finding, Frame, Origin, Site, TensorFacts
-from nanscope.fix.patch import operation
+from nanscope.fix.patch import operation, settings_file
 from nanscope.fix.patch.operation import Operation
+from nanscope.fix.patch.settings_file import SettingsFile
 from nanscope.fix.patch.source_file import SourceFile
 
 ORDINARY = 1e-2  # values of this size need no smaller eps than those of order one
@@ -27,6 +28,7 @@ class Case:
     files: dict[str, SourceFile]  # by full path; more are read when a rewrite asks for them
     folder: str  # where the program was started: paths of the finding are relative to it
     main_file: str | None = None
+    arguments: tuple[str, ...] = ()  # of the program
     given: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,6 +91,19 @@ class Case:
             if source is not None:
                 found.setdefault(source.path, source)
         return list(found.values())
+
+    @cached_property
+    def settings_files(self) -> list[SettingsFile]:
+        """YAML and the like that the user's files, or the command line, name."""
+        found = []
+        for path in settings_file.named_in(self.sources, self.folder, self.arguments):
+            try:
+                if path not in self.files:
+                    self.files[path] = SettingsFile.read(path)
+            except (OSError, SyntaxError, UnicodeError):
+                continue
+            found.append(self.files[path])
+        return found
 
     def _is_users(self, name: str) -> bool:
         from nanscope.telling.stack import is_user_code

@@ -32,8 +32,11 @@ def with_torch(files: dict[str, SourceFile], candidate: Candidate) -> Candidate:
     """`torch.` of new text as each file calls it, and an import where it has no name for it."""
     edits: list[Edit] = []
     for edit in candidate.edits:
+        if not TORCH.search(edit.text):
+            edits.append(edit)
+            continue
         name, more = torch(files[edit.path])
-        if not TORCH.search(edit.text) or name == "torch" and not more:
+        if name == "torch" and not more:
             edits.append(edit)
             continue
         edits += [e for e in more if e not in edits]

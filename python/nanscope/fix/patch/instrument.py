@@ -25,6 +25,8 @@ def patched(case_files: dict[str, SourceFile], candidate: Candidate) -> dict[str
 
 def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
     """The files with the patch and the calls that measure it."""
+    if candidate.unmeasured:
+        return patched(case.files, candidate)
     comparison = candidate.compare or _comparison(case, candidate)
     probe_call = _compare_call(case, comparison, candidate.count) if comparison else None
     if probe_call is not None:
@@ -35,6 +37,8 @@ def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
 
 
 def _is_python(source: SourceFile) -> bool:
+    if not source.is_python:
+        return True  # settings
     try:
         compile(source.data, source.path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):

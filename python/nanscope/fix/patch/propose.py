@@ -16,10 +16,12 @@ from nanscope.fix.patch.imports import with_torch
 from nanscope.fix.patch.instrument import patched
 from nanscope.fix.rewrites import (
     binary,
+    compiled,
     constants,
     ctc,
     data,
     discarded,
+    distances,
     division,
     exponential,
     float8,
@@ -33,6 +35,7 @@ from nanscope.fix.rewrites import (
     loss_scale,
     memory,
     norms,
+    of_numpy,
     optimizer,
     overflow,
     precise,
@@ -56,13 +59,14 @@ SAME_VALUES = (
 # that does not fit proposes nothing.
 RULES = {
     "division_by_zero": (
-        division.angle, precise, zero_setting, division, reductions, initialisation,
+        division.angle, products.of_ratio, norms.as_normalize, optimizer.first_step, precise,
+        zero_setting, division, reductions, initialisation,
     ),
-    "log_of_zero": (logarithm,),
+    "log_of_zero": (products.of_ratio, logarithm),
     "log_of_negative": (logarithm,),
-    "cancellation": (variance, precise, fused, roots, division, reductions, optimizer),
-    "sqrt_of_negative": (variance, roots, division, optimizer),
-    "sqrt_gradient_at_zero": (precise, discarded.of_where, roots, norms),
+    "cancellation": (variance, distances, precise, fused, roots, division, reductions, optimizer),
+    "sqrt_of_negative": (variance, distances, roots, division, optimizer),
+    "sqrt_gradient_at_zero": (distances, precise, discarded.of_where, roots, norms),
     "norm_gradient_at_zero": (discarded.of_where, norms, roots),
     "pow_domain": (discarded.of_where, division, roots),
     "where_gradient_leak": (
@@ -82,14 +86,15 @@ RULES = {
     "inf_minus_inf": (softmax, logarithm, constants),
     "zero_times_inf": (products, constants),
     "empty_reduction": (reductions, loss_modules),
-    "bad_input_data": (ctc, data, constants, logarithm, division),
+    "bad_input_data": (ctc, data.of_reader, data, constants, logarithm, division),
     "learning_rate_divergence": (*SAME_VALUES, training),
     "exploding_gradients": (*SAME_VALUES, training),
     "bad_initialisation": (initialisation, division, training),
-    "optimizer_division_by_zero": (optimizer, division, roots),
+    "optimizer_division_by_zero": (optimizer.first_step, optimizer, division, roots),
     "uninitialised_memory": (memory,),
     "inverse_trig_domain": (trigonometry,),
     "nan_constant": (constants, data),
+    "compiled_only": (compiled,),
     "singular_matrix": (linear_algebra,),
     "degenerate_decomposition": (linear_algebra,),
 }  # fmt: skip
@@ -117,7 +122,7 @@ def in_package(case: Case) -> tuple[Case, list[Candidate]] | None:
     if site is None or not site.code or not is_package(case, site.file):
         return None
     origin = replace(case.origin, site=site, library_site=None)
-    inner = Case(replace(case.finding, origin=origin), dict(case.files), case.folder, None)
+    inner = Case(replace(case.finding, origin=origin), dict(case.files), case.folder)
     inner.given = case.given
     found = [c for c in candidates(inner) if not c.workaround and not c.changes_training]
     return (inner, found) if found else None
@@ -135,8 +140,8 @@ def first(case: Case) -> Candidate | None:
 
 
 def _sound_ones(case: Case) -> Iterator[Candidate]:
-    if case.is_other_text or case.finding.origin.op.startswith("numpy::"):
-        return  # the rewrites are of torch
+    if case.is_other_text:
+        return
     seen: set[tuple] = set()
     for rule in _rules(case):
         propose = getattr(rule, "propose", rule)
@@ -151,7 +156,9 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
 
 
 def _rules(case: Case) -> Iterable:
-    """Those of the cause, and then of what it showed as."""
+    """Those of the cause, and then of what it showed as; what NumPy made has its own."""
+    if case.origin.op.startswith("numpy::"):
+        return (of_numpy,)
     others = [other.id for other in case.finding.cause.others if other.shows]
     more = [rule for other in others for rule in RULES.get(other, ())]
     return dict.fromkeys((*RULES.get(case.cause, ANY), *more, library, workaround))
@@ -162,6 +169,8 @@ def is_sound(case: Case, candidate: Candidate) -> bool:
     try:
         files = patched(case.files, candidate)
         for source in files.values():
+            if not source.is_python:
+                continue
             compile(source.data, source.path, "exec", dont_inherit=True)
             cst.parse_module(source.text)
     except (SyntaxError, ValueError, cst.ParserSyntaxError):

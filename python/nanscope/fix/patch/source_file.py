@@ -30,6 +30,8 @@ class Edit:
 class SourceFile:
     """One version of a file: the one on disk, or with patches that were found before."""
 
+    is_python = True
+
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
         self.data = data
@@ -53,7 +55,7 @@ class SourceFile:
 
     def with_edits(self, edits: Iterable[Edit]) -> SourceFile:
         text = apply(self.text, edits)
-        return SourceFile(self.path, (BOM if self.has_bom else b"") + text.encode(self.encoding))
+        return type(self)(self.path, (BOM if self.has_bom else b"") + text.encode(self.encoding))
 
     # ---------------------------------------------------------------- nodes and places
     def _metadata(self, provider):

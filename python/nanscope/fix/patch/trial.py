@@ -20,6 +20,7 @@ from nanscope.fix.patch.operation import imported
 LIBRARIES = ("torch", "math", "numpy")
 MOST = 40  # elements of an operand
 ARGUMENTS = (("self", "input"), ("other", "exponent"))
+COMPOSITE = {"kl_div", "log_prob", "kl_divergence", "entropy"}
 SAVED = (("saved self",), ("saved other", "saved exponent"))
 
 
@@ -93,7 +94,7 @@ def _modules(case: Case) -> dict:
 def _values(case: Case, code: str) -> tuple | float | None:
     """Values of an operand of the failing op, by its text: those that failed first."""
     wanted = _normal(code)
-    operands = case.operation.operands if case.operation is not None else []
+    operands = case.operation.operands if _is_the_op(case) else []
     of_op = SAVED if case.backward else ARGUMENTS  # a node's own arguments are gradients
     for node, arguments in zip(operands, of_op, strict=False):
         if _normal(case.source.bare(node)) != wanted:
@@ -104,6 +105,11 @@ def _values(case: Case, code: str) -> tuple | float | None:
         return None if case.backward else case.number(arguments[0])
     facts = next((t for t in case.finding.inputs if _normal(t.name) == wanted), None)
     return _elements(facts) if facts is not None else None
+
+
+def _is_the_op(case: Case) -> bool:
+    """The expression is the very op that failed: the op inside `F.kl_div(a, b)` takes b first."""
+    return case.operation is not None and case.operation.name not in COMPOSITE
 
 
 def _elements(facts: TensorFacts) -> tuple[list, str] | None:

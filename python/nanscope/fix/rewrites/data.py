@@ -11,17 +11,25 @@ from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.instrument import FIRED
-from nanscope.fix.patch.operation import find
+from nanscope.fix.patch.operation import dotted, find, imported
 from nanscope.fix.patch.source_file import Edit, SourceFile
 from nanscope.fix.rewrites.scope import (
     SCOPES,
+    below,
     indentation,
     is_bound_between,
     names_in,
+    stands_alone,
     starts_line,
     statement_of,
     words,
 )
+
+TABLES = ("read_csv", "read_table")
+READERS = {
+    ("numpy", "genfromtxt"), ("numpy", "loadtxt"), ("numpy", "load"), ("pandas", "read_csv"),
+    ("pandas", "read_table"),
+}  # fmt: skip
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -31,6 +39,57 @@ def propose(case: Case) -> Iterator[Candidate]:
             yield _filter(case, place)
     for place in places:
         yield _fill(place)
+
+
+def of_reader(case: Case) -> Iterator[Candidate]:
+    """`table = np.genfromtxt(...)`: rows that are not finite are left out where they are read."""
+    if case.origin.kind != "imported":
+        return
+    read_here = [found for source in case.sources for found in _readings(source)]
+    if len(read_here) != 1:
+        return  # which of them it was is not known
+    source, statement, name, module, reader = read_here[0]
+    if reader in TABLES:
+        keep, is_bad = f"{name} = {name}.dropna()", f"{name}.isna().any().any()"
+    else:
+        keep = f"{name} = {name}[{module}.isfinite({name}).all(axis=1)]"
+        is_bad = f"not {module}.isfinite({name}).all()"
+    yield Candidate(
+        "leave_out_rows",
+        f"`{name}` is read with rows that are not finite: they are left out there. Better still, "
+        "repair the file.",
+        [below(source, statement, f"{keep}  # leave out rows that are not finite")],
+        alters="rows that are not finite are left out",
+        fires=[below(source, statement, f"{is_bad} and __nanscope__.fired({FIRED})")],
+    )
+
+
+def _readings(source: SourceFile) -> Iterator[tuple]:
+    """Statements that give a name to what a reader of NumPy or pandas brings."""
+    known = imported(source)
+    for node in source.nodes():
+        match node:
+            case cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Name(value=name))], value=cst.Call() as call
+            ):
+                module, _, reader = dotted(call.func).rpartition(".")
+                statement = statement_of(source, node)
+                is_reader = (known.get(module), reader) in READERS
+                if is_reader and stands_alone(source, statement):
+                    yield source, statement, name, module, reader
+
+
+def _of_loop(source: SourceFile, node: cst.CSTNode) -> Iterator[Entrance]:
+    """`for x, y in loader:`: what is drawn is read by the first statement inside."""
+    for parent in source.parents(node):
+        if isinstance(parent, SCOPES) or isinstance(parent, cst.SimpleStatementLine):
+            return
+        if isinstance(parent, cst.For) and source.holds(parent.iter, node):
+            first = parent.body.body[0] if isinstance(parent.body, cst.IndentedBlock) else None
+            if isinstance(first, cst.SimpleStatementLine):
+                for name in sorted(names_in(parent.target)):
+                    yield Entrance(source, first, name)
+            return
 
 
 @dataclass
@@ -46,6 +105,8 @@ class Entrance:
 
 def _entrances(case: Case) -> Iterator[Entrance]:
     """By the inputs of the op that read it; of a value that the source wrote, the next reader."""
+    if case.source is not None and case.node is not None:
+        yield from _of_loop(case.source, case.node)
     statement = _statement(case.source, case.node) if case.source is not None else None
     if statement is not None and case.origin.kind != "declared":
         here = words(case.source.bare(case.node))

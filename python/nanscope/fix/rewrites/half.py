@@ -24,6 +24,7 @@ def propose(case: Case) -> Iterator[Candidate]:
         return
     source = case.source
     yield from upcast.tempered(case, operation)
+    yield from upcast.there_and_back(case, operation)
     yield from upcast.in_float32(case, operation)
     if operation.name in CASTS and operation.form == "method":
         begin = source.whole_span(operation.operands[0])[1]

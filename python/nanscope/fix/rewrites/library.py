@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import libcst as cst
@@ -14,6 +15,7 @@ from nanscope.fix.rewrites import division, exponential, trigonometry
 from nanscope.fix.rewrites.scope import nodes_in, value_of
 
 GUARDS = ("eps", "epsilon", "min_value", "clamp_min", "smooth")
+EDGES = {"float64": "1e-12", "float16": "1e-3", "bfloat16": "1e-2"}  # else 1e-6
 METHODS = ("forward", "__call__", "__init__")
 NEEDS = {
     "log_of_zero": "is greater than 0",
@@ -45,6 +47,7 @@ def propose(case: Case) -> Iterator[Candidate]:
                 f"the guard of {place} is too small: `{name[0]}` is {least}.",
                 call.add_argument(f"{name[0]}={least}"),
             )
+    yield from _inside_support(case, library)
     operand, suffix = _guarded(case, read(library, node))
     if operand is None:
         return
@@ -57,6 +60,22 @@ def propose(case: Case) -> Iterator[Candidate]:
             "guard_argument",
             f"{place} fails on what is passed as `{name}`: {shown} is kept where it can work.",
             append(call.source, given, suffix),
+        )
+
+
+def _inside_support(case: Case, library: SourceFile) -> Iterator[Candidate]:
+    """`dist.log_prob(x)` at the edge of where the distribution lives: x is kept inside."""
+    called = read(case.source, case.node)
+    of_torch = os.path.join("torch", "distributions") + os.sep in library.path
+    if not of_torch or called is None or called.name != "log_prob" or len(called.operands) != 2:
+        return
+    value = called.operands[1]
+    shown, edge = case.source.shown(value), EDGES.get(case.dtype, "1e-6")
+    for bounds, where in ((f"{edge}, 1 - {edge}", "0 or 1"), (f"min={edge}", "0")):
+        yield Candidate(
+            "inside_support",
+            f"{shown} can be {where}, where the density is 0 or infinite: it is kept {edge} away.",
+            append(case.source, value, f".clamp({bounds})"),
         )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate
-from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import alone, primary
 from nanscope.fix.rewrites.scope import may_run_twice
 
 NAMES = {"inv", "inverse", "cholesky", "solve", "logdet", "slogdet", "det", "eigh", "svd"}
 SPREAD = {"float64": ("1e-10", "1e-8", "1e-6"), "float32": ("1e-6", "1e-5")}
-JITTER = {"float64": "1e-10", "float32": "1e-6"}
+JITTER = {"float64": 1e-10, "float32": 1e-6}
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -24,7 +25,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     if not may_run_twice(case.source, matrix):
         return
     inner = primary(case.source, matrix)
-    jitter = JITTER.get(case.dtype, "1e-6")
+    jitter = _jitter(case)
     if case.cause == "degenerate_decomposition":
         yield from _spread(case, matrix, inner)
         return
@@ -33,7 +34,18 @@ def propose(case: Case) -> Iterator[Candidate]:
         "jitter_on_diagonal",
         "the matrix is singular: a small number is added to its diagonal.",
         [case.source.edit(matrix, alone(case.source, matrix, code))],
+        alters=f"{jitter} is added to the diagonal",
     )
+
+
+def _jitter(case: Case) -> str:
+    """Small beside the elements of the matrix."""
+    least = JITTER.get(case.dtype, 1e-6)
+    seen = [t for t in case.finding.inputs if len(t.shape) > 1 and t.max is not None]
+    largest = max((max(abs(t.max), abs(t.min or 0.0)) for t in seen), default=1.0)
+    if 0.1 <= largest <= 100 or largest == 0:
+        return written(least)
+    return written(least * 10.0 ** round(math.log10(largest)))
 
 
 def _spread(case: Case, matrix: cst.BaseExpression, inner: str) -> Iterator[Candidate]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from nanscope.fix.patch.candidate import Candidate
+from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
+from nanscope.fix.patch.imports import functional
 from nanscope.fix.patch.operation import Operation, argument, pure
+from nanscope.fix.rewrites.scope import inlined, made_unused, value_of
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -36,6 +38,56 @@ def propose(case: Case) -> Iterator[Candidate]:
             text = f"(({code}).pow(2).sum({', '.join(options)}) + 1e-12).sqrt()"
             why = "the norm of a zero vector has no second slope: a small number is added inside."
             yield Candidate("eps_inside_norm", why, [case.source.edit(operation.node, text)])
+
+
+def as_normalize(case: Case) -> Iterator[Candidate]:
+    """`x / x.norm(dim=d, keepdim=True)` as `F.normalize(x, dim=d)`."""
+    source, quotient = case.source, case.operation
+    if quotient is None or quotient.name != "div" or quotient.form == "augmented":
+        return
+    if quotient.in_place or len(quotient.operands) != 2 or quotient.keywords:
+        return
+    vector, divisor = quotient.operands
+    dim = _dim_of_length(case, value_of(source, divisor), source.bare(vector))
+    if dim is None:
+        return
+    prefix, imports = functional(source)
+    code = f"{prefix}.normalize({argument(source, vector)}, dim={dim})"
+    node = quotient.node
+    original = inlined(source, node, code)
+    yield Candidate(
+        "normalize",
+        f"{source.shown(vector)} can have length 0, and no direction then: F.normalize makes it 0.",
+        [*imports, source.edit(node, code), *made_unused(source, node, code)],
+        compare=Comparison(source.path, *source.whole_span(node), original, code),
+    )
+
+
+def _dim_of_length(case: Case, node: cst.BaseExpression, vector: str) -> str | None:
+    """The dimension along which `node` is the length of the vector, kept as one of size 1."""
+    source = case.source
+    norm = pure(source, node, "norm", "vector_norm")
+    root = pure(source, node, "sqrt", "pow")
+    if norm is not None:
+        order = norm.argument(1, "p", "ord")
+        is_two = order is None or _is_number(case, order, 2)
+        of, dim, keep = norm.operands[0], norm.argument(2, "dim"), norm.argument(3, "keepdim")
+    elif root is not None and _is_root(case, root):
+        total = pure(source, root.operands[0], "sum")
+        of = (
+            _squared(case, pure(source, total.operands[0], "square", "pow", "mul"))
+            if total
+            else None
+        )
+        dim = total.argument(1, "dim", "axis") if total else None
+        keep, is_two = (total.argument(2, "keepdim") if total else None), of is not None
+    else:
+        return None
+    kept = keep is not None and source.code(keep) == "True"
+    if not is_two or not kept or dim is None or source.bare(of) != vector:
+        return None
+    is_one_dim = isinstance(dim, cst.Integer | cst.UnaryOperation)
+    return source.code(dim) if is_one_dim else None
 
 
 def as_vector_norm(case: Case, operation: Operation) -> Iterator[Candidate]:

@@ -8,10 +8,10 @@ import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import NARROW, Case, written
-from nanscope.fix.patch.operation import dotted, read
+from nanscope.fix.patch.operation import dotted, is_one, read
 from nanscope.fix.patch.source_file import SourceFile
-from nanscope.fix.rewrites import settings
-from nanscope.fix.rewrites.scope import OPTIMIZERS
+from nanscope.fix.rewrites import division, settings
+from nanscope.fix.rewrites.scope import OPTIMIZERS, nodes_in, scope_of, value_of
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -51,6 +51,43 @@ def propose(case: Case) -> Iterator[Candidate]:
                 [source.edit(centered.value, "False")],
                 changes_training=True,
             )
+
+
+def first_step(case: Case) -> Iterator[Candidate]:
+    """`m / (1 - beta ** t)` at t = 0: the step is counted behind it, and has to be before."""
+    source, divisor = case.source, division.divisor_of(case.operation)
+    if divisor is None or case.number("other") != 0:
+        return
+    power = _power_of_step(source, divisor)
+    if power is None:
+        return
+    step, scope = source.code(power.right), scope_of(source, case.node)
+    edits = [
+        source.edit(node.right, f"({step} + 1)")
+        for node in nodes_in(source, scope)
+        if isinstance(node, cst.BinaryOperation)
+        and isinstance(node.operator, cst.Power)
+        and source.code(node.right) == step
+    ]
+    yield Candidate(
+        "count_the_step_first",
+        f"`{step}` is 0 in the first step, where nothing has been averaged yet and the correction "
+        f"divides by 0: steps are counted from 1. (Or count `{step}` up before it is used.)",
+        edits,
+        changes_training=True,
+        alters="the step is counted from 1",
+    )
+
+
+def _power_of_step(source: SourceFile, node: cst.BaseExpression) -> cst.BinaryOperation | None:
+    """`beta ** t` of `1 - beta ** t`."""
+    difference = read(source, value_of(source, node))
+    if difference is None or difference.name != "sub" or not is_one(difference.operands[0]):
+        return None
+    power = value_of(source, difference.operands[1])
+    is_power = isinstance(power, cst.BinaryOperation) and isinstance(power.operator, cst.Power)
+    is_name = is_power and isinstance(power.right, cst.Name | cst.Attribute | cst.Subscript)
+    return power if is_name else None
 
 
 def _takes_eps(call: cst.Call) -> bool:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nanscope.fix.patch.candidate import Candidate
+import libcst as cst
+
+from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
-from nanscope.fix.patch.operation import argument, primary, read
+from nanscope.fix.patch.operation import Operation, argument, primary, pure, read
+from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites.scope import may_run_twice
 
 
 def propose(case: Case) -> Iterator[Candidate]:
     operation = case.operation
+    if operation is not None and operation.name == "kl_div" and operation.operands:
+        yield from _divergence(case, operation)
     if operation is None or operation.name != "mul" or len(operation.operands) != 2:
         return
     if operation.in_place:
@@ -42,6 +47,59 @@ def propose(case: Case) -> Iterator[Candidate]:
         parts.reverse()
     why = "a mask by multiplication keeps 0 * inf: what is masked is filled first."
     yield Candidate("masked_fill", why, [source.edit(operation.node, " * ".join(parts))])
+
+
+def of_ratio(case: Case) -> Iterator[Candidate]:
+    """`p * log(p / q)`: where p is 0 it adds nothing, whatever q is."""
+    source = case.source
+    log = _log_of_ratio(source, case.node)
+    if log is None:
+        return
+    ratio = read(source, log.operands[0])
+    outer = source.parent(log.node)
+    product = read(source, outer) if isinstance(outer, cst.BinaryOperation) else None
+    if product is None or product.name != "mul" or len(ratio.operands) != 2:
+        return
+    weight = next((o for o in product.operands if o is not log.node), None)
+    p, q = (primary(source, operand) for operand in ratio.operands)
+    if weight is None or source.bare(weight) != source.bare(ratio.operands[0]):
+        return
+    if not all(may_run_twice(source, operand) for operand in ratio.operands):
+        return
+    inside = f"{p}.masked_fill({p} == 0, 1.0) / {q}.masked_fill({p} == 0, 1.0)"
+    code = source.code(outer).replace(source.code(log.operands[0]), inside, 1)
+    if source.code(outer).count(source.code(log.operands[0])) != 1:
+        return
+    yield Candidate(
+        "one_for_zero",
+        f"{source.shown(weight)} can be 0, where 0 * log(0 / ...) is NaN and its limit 0: the "
+        "logarithm is taken of 1 there.",
+        [source.edit(outer, code)],
+        compare=Comparison(source.path, *source.whole_span(outer), source.code(outer), code),
+    )
+
+
+def _log_of_ratio(source: SourceFile, node: cst.CSTNode | None) -> Operation | None:
+    """Of `log(p / q)`, or of the quotient in it."""
+    if isinstance(node, cst.BinaryOperation):
+        node = source.parent(node)
+        node = source.parent(node) if isinstance(node, cst.Arg | cst.Attribute) else node
+    log = pure(source, node, "log") if isinstance(node, cst.Call) else None
+    ratio = read(source, log.operands[0]) if log is not None else None
+    is_ratio = ratio is not None and ratio.name == "div" and ratio.form == "binary"
+    return log if is_ratio else None
+
+
+def _divergence(case: Case, operation: Operation) -> Iterator[Candidate]:
+    """What both sides give probability 0 adds nothing: kl_div multiplies 0 by its logarithm."""
+    first = operation.operands[0]
+    shown = case.source.shown(first)
+    yield Candidate(
+        "finite_logarithm",
+        f"{shown} is -inf where the target is 0, and kl_div multiplies the two: it is kept at "
+        "-1e4 or more, so that the product is 0.",
+        operation.wrap(first, "clamp(min=-1e4)"),
+    )
 
 
 def _zero(case: Case) -> int | None:

@@ -21,7 +21,7 @@ PICKING = {
 REPEATABLE = PICKING | {
     "abs", "arange", "clamp", "detach", "div", "exp", "expm1", "float", "len", "log", "log1p",
     "long", "mean", "mul", "neg", "pow", "relu", "sigmoid", "size", "softmax", "sqrt", "square",
-    "sub", "sum", "tanh",
+    "norm", "sub", "sum", "tanh", "vector_norm",
 }  # fmt: skip
 # Not to be moved to another place, but harmless if they are done twice at the same one.
 WITHOUT_EFFECT = REPEATABLE | {

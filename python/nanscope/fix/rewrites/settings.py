@@ -1,4 +1,4 @@
-"""Where a setting such as the learning rate is written as a number."""
+"""Where a setting such as the learning rate is written as a number: in Python, YAML, JSON, TOML."""
 
 from __future__ import annotations
 
@@ -44,8 +44,12 @@ def _in_mapping(node: cst.BaseExpression, name: str) -> NUMBER | None:
 
 
 def named(case: Case, name: str):
-    """By name, in all files of the user's that the fault has to do with."""
+    """By name, in all files of the user's that the fault has to do with, then in those of settings
+    that they read.
+    """
     found = [(s, n) for s in case.sources for n in _given(s, name)] if name else []
+    if name and not found:
+        found = [(s, n) for s in case.settings_files for n in s.numbers() if n.key == name]
     if len(found) != 1:
         return None
     (source, node) = found[0]

@@ -8,9 +8,23 @@ import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
-from nanscope.fix.patch.operation import Operation, dotted, is_module, primary, read
+from nanscope.fix.patch.operation import (
+    Operation,
+    append,
+    dotted,
+    is_called,
+    is_module,
+    primary,
+    read,
+)
 from nanscope.fix.patch.source_file import Edit, SourceFile, apply
-from nanscope.fix.rewrites.scope import indentation, starts_line, statement_of
+from nanscope.fix.rewrites.scope import (
+    indentation,
+    nodes_in,
+    scope_of,
+    starts_line,
+    statement_of,
+)
 
 # Autocast does these in the narrow type, whatever the type of their inputs.
 RECAST = {
@@ -23,6 +37,7 @@ METHODS = RECAST | {
     "sub", "sum", "var",
 }  # fmt: skip
 ARITHMETIC = {"add", "div", "exp", "mul", "neg", "pow", "square", "sub"}
+SHRINKING = ("rsqrt", "sqrt", "log", "log1p", "reciprocal")
 PRODUCTS = ("matmul", "mm", "bmm")
 CASTS = ("half", "to", "type", "bfloat16")
 
@@ -124,6 +139,55 @@ def in_float32(case: Case, operation: Operation) -> Iterator[Candidate]:
         widens=True,
         compare=Comparison(source.path, a, b, source.text[a:b], patched, alone=True),
     )
+
+
+def there_and_back(case: Case, operation: Operation) -> Iterator[Candidate]:
+    """`power = x.pow(2).mean(-1)`, `x * torch.rsqrt(power)`: squares in float32, and what is made
+    of them in the type of x again.
+    """
+    source = case.source
+    if operation.in_place or not is_of_torch(operation) or _is_recast(case, operation):
+        return
+    operands = tensors(operation)
+    back = (
+        _narrowed(source, operation.node) if len({source.code(o) for o in operands}) == 1 else None
+    )
+    if back is None or not isinstance(operands[0], cst.Name):
+        return
+    inner = operands[0].value
+    begin, end = source.span(operation.node)
+    wide = [source.edit(node, f"{inner}.float()") for node in operands]
+    moved = [Edit(e.path, e.begin - begin, e.end - begin, e.text) for e in wide]
+    text = source.text[begin:end]
+    yield Candidate(
+        "float32_and_back",
+        f"the result does not fit the narrow type, and {source.shown(back)} does: up to there it "
+        "is computed in float32.",
+        [*wide, *append(source, back, f".to({inner}.dtype)")],
+        widens=True,
+        compare=Comparison(source.path, begin, end, text, apply(text, moved)),
+    )
+
+
+def _narrowed(source: SourceFile, node: cst.CSTNode) -> cst.Call | None:
+    """The call around it that brings what is large back to an ordinary size."""
+    for parent in source.parents(node):
+        if isinstance(parent, cst.Call) and is_called(source, parent, *SHRINKING):
+            return parent
+        if isinstance(parent, cst.Assign):
+            target = parent.targets[0].target
+            name = target.value if isinstance(target, cst.Name) else ""
+            end = source.span(parent)[1]
+            uses = [
+                other
+                for other in nodes_in(source, scope_of(source, node))
+                if isinstance(other, cst.Name) and other.value == name
+                and source.span(other)[0] > end
+            ]  # fmt: skip
+            return _narrowed(source, uses[0]) if len(uses) == 1 else None
+        if isinstance(parent, cst.BaseSmallStatement):
+            return None
+    return None
 
 
 def _leaves(source: SourceFile, node: cst.BaseExpression) -> list[cst.BaseExpression]:

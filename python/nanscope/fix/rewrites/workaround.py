@@ -16,6 +16,8 @@ def propose(case: Case) -> Iterator[Candidate]:
         return
     if isinstance(case.source.parent(case.node), cst.Expr):
         return  # what it returns is not used: `optimizer.step()`
+    if isinstance(case.source.parent(case.node), cst.For | cst.CompFor):
+        return  # a loader: no tensor
     bound = "1e4"
     yield Candidate(
         "replace_not_finite",

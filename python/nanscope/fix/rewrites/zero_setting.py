@@ -24,6 +24,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     if divisor is None or case.number("other") != 0 or is_count(case, divisor, None):
         return
     found = [(s, name, literal) for s in case.sources for name, literal in _zeros(s)]
+    for settings in case.settings_files:
+        found += [(settings, n.key, n) for n in settings.numbers() if n.evaluated_value == 0]
     for source, name, literal in found[:MOST]:
         yield Candidate(
             "positive_setting",

@@ -10,7 +10,7 @@ import sys
 
 from nanscope import _core
 from nanscope.errors import ChildStop, Stop
-from nanscope.fix.run import messages, sandbox
+from nanscope.fix.run import in_compiled, messages, sandbox
 from nanscope.fix.run.environment import is_as_given
 from nanscope.fix.run.messages import Answer, Plan
 from nanscope.fix.run.overlay import Overlay, write_over
@@ -116,6 +116,8 @@ def main() -> None:
         write_over(plan.plain)
     overlay = Overlay(plan.measured)
     overlay.install()
+    if plan.measured != plan.plain:
+        in_compiled.prepare()
     probe = Probe(plan.widens, plan.second_order)
     probe.answer = plan.answer
     sys.modules["builtins"].__nanscope__ = probe

@@ -12,7 +12,7 @@ import json
 import os
 from contextlib import contextmanager
 
-from nanscope.fix.run import limits, made
+from nanscope.fix.run import arrays, limits, made
 from nanscope.fix.run.messages import Place
 from nanscope.fix.run.values import copies, gradients, is_wider, second_gradients, wide
 
@@ -100,15 +100,22 @@ class Probe:
         if place.ran > MOST_COMPARISONS:
             return value(*common)
         with self._aside(place):
-            before = original(*copies(common))
-            after = patched(*copies(common))
-            exact = _Exact(original, common)
-            met = place.met
-            self._measure(place, common, before, after, exact)
-            if place.met > met and place.met <= MOST_EXERCISES:
-                self._exercise(place, original, patched, common)
+            self._measure_both(place, original, patched, common)
         self._leave_in_child(number)
         return value(*common)
+
+    def _measure_both(self, place: Place, original: Callable, patched: Callable, common) -> None:
+        with arrays.silent():
+            before, after = original(*copies(common)), patched(*copies(common))
+        if arrays.is_of_numpy(before):
+            original, patched = arrays.of_tensors(original), arrays.of_tensors(patched)
+            common = [arrays.as_tensor(value) for value in common]
+            before, after = arrays.as_tensor(before), arrays.as_tensor(after, like=before.dtype)
+        exact = _Exact(original, common)
+        met = place.met
+        self._measure(place, common, before, after, exact)
+        if place.met > met and place.met <= MOST_EXERCISES:
+            self._exercise(place, original, patched, common)
 
     def _leave_in_child(self, number: int) -> None:
         """A worker of a loader ends without a word: what it measured is left at once."""

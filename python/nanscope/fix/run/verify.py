@@ -5,6 +5,7 @@ The letters are those of docs/fix.md.
 
 from __future__ import annotations
 
+import ast
 import math
 from dataclasses import dataclass, field
 from typing import TypeGuard
@@ -28,6 +29,7 @@ NOT_EXERCISED = (
 )
 HIDES = "it hides the fault: nothing shows that what it puts in is right"
 OURS = "_common"  # begins the names that measuring calls give to values
+MEASURING = "__nanscope__"
 
 
 @dataclass
@@ -120,11 +122,11 @@ class _Judge:
         site, first = error.origin.site, self.finding.origin.site
         if site.file != first.file:
             return False
-        return OURS in site.code or (site.code, site.function) == (first.code, first.function)
+        return _is_measured(site.code) or (site.code, site.function) == (first.code, first.function)
 
     def _described(self, error: Finding) -> str:
         """Speaks in the words of the program: those of our measuring calls are not the user's."""
-        if OURS not in error.cause.sentence:
+        if OURS not in error.cause.sentence and MEASURING not in error.cause.sentence:
             return _place_of(error)
         site = self.finding.origin.site
         code = " ".join(site.code.split())
@@ -373,8 +375,22 @@ def _key(finding: Finding) -> tuple[str, str]:
 
 
 def _place_of(finding: Finding) -> str:
-    site = finding.origin.site
-    return f"{site.file}:{site.line}: {finding.cause.sentence}"
+    site, cause = finding.origin.site, finding.cause
+    ours = MEASURING in cause.sentence
+    return f"{site.file}:{site.line}: {cause.id if ours else cause.sentence}"
+
+
+def _is_measured(code: str) -> bool:
+    """The patched expression itself: inside a measuring call, or that call as a whole; not what
+    the program computes of it.
+    """
+    if MEASURING not in code:
+        return OURS in code
+    try:
+        whole = ast.parse(f"({code}\n)", mode="eval").body
+    except SyntaxError:
+        return True
+    return isinstance(whole, ast.Call) and ast.unparse(whole.func) == f"{MEASURING}.compare"
 
 
 def _agree(count: int) -> str:

@@ -21,9 +21,9 @@ def main(capture: str, main_file: str = "") -> None:
     from nanscope.fix.patch.case import Case
     from nanscope.fix.verb.record import fix_of
 
-    finding = Report.parse(_core.Capture.read(capture).json()).findings[0]
+    report = Report.parse(_core.Capture.read(capture).json())
     main_path = os.path.realpath(main_file) if main_file else None
-    case = Case(finding, {}, os.getcwd(), main_path)
+    case = Case(report.findings[0], {}, os.getcwd(), main_path, tuple(report.program.argv[1:]))
     best = propose.first(case)
     if best is not None:
         patched = instrument.patched(case.files, best)

@@ -61,7 +61,7 @@ class Search:
     _deterministic: bool | None = None
 
     def case(self, finding: Finding) -> Case:
-        return Case(finding, dict(self.files), self.folder, self.main_file)
+        return Case(finding, dict(self.files), self.folder, self.main_file, tuple(self.runner.args))
 
     def proposals(self, finding: Finding) -> tuple[Case, list[Candidate]]:
         case = self.case(finding)

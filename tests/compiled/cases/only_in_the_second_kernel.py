@@ -1,0 +1,26 @@
+# only compiled, in one of two fused kernels
+# expect: error
+# line: 24
+# op: aten::sqrt
+# phase: forward
+# cause: compiled_only
+# backend: inductor
+# kernel: yes
+# setting: emulate_precision_casts
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+def step(loss, *parameters):
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+w = torch.ones(64, requires_grad=True)
+x = torch.full((64,), 129 / 128, dtype=torch.bfloat16)
+y = torch.full((64,), 255 / 256, dtype=torch.bfloat16)
+@torch.compile
+def f(x, y, m):
+    z = (m @ m).sin()
+    u = torch.sqrt(1 - x * y)
+    return (u * w).sum() + z.sum().to(u.dtype)
+step(f(x, y, torch.randn(32, 32)), w)

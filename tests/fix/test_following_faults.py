@@ -1,0 +1,58 @@
+"""A fault behind the one that is patched: known for another, and told in the program's words."""
+
+from __future__ import annotations
+
+import pytest
+from proposing import HEAD, proposals, tensor
+
+from nanscope.fix.run.verify import _is_measured
+
+CALL = "__nanscope__.compare(0, lambda _common0: _common0 / 2, lambda _common0: 1, p)"
+
+
+@pytest.mark.parametrize(
+    ("code", "measured"),
+    [
+        ("_common0 / _common1.clamp(min=1e-8)", True),
+        (CALL, True),
+        (f"torch.log({CALL})", False),
+        (f"{CALL} * p", False),
+        ("torch.log(x)", False),
+    ],
+)
+def test_what_is_computed_of_the_patched_expression_is_not_it(code, measured):
+    assert _is_measured(code) is measured
+
+
+RATIO = "y = (p * «torch.log(p / q)»).sum()"
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("y = (p * torch.log(«p / q»)).sum()", "division_by_zero"),
+        (RATIO, "log_of_zero"),
+        ("y = (p * («p / q»).log()).sum()", "division_by_zero"),
+    ],
+)
+def test_a_divergence_by_hand(tmp_path, line, cause):
+    found = proposals(tmp_path, HEAD + line, cause, tensor(), tensor("other", mean=0.3))
+    ratio = "p.masked_fill(p == 0, 1.0) / q.masked_fill(p == 0, 1.0)"
+    assert next(iter(found)) == "one_for_zero"
+    assert ratio in found["one_for_zero"]
+
+
+def test_another_weight_is_no_divergence(tmp_path):
+    line = RATIO.replace("(p * ", "(w * ")
+    found = proposals(tmp_path, HEAD + line, "log_of_zero", tensor(), tensor("other"))
+    assert "one_for_zero" not in found
+
+
+def test_kl_div_of_masked_logarithms(tmp_path):
+    """The op inside multiplies the target by the logarithm: its operands are not the call's."""
+    target = tensor("self", name="", at_index=[0.0], healthy=[0.2, 0.8])
+    logarithm = tensor("other", name="", at_index=[-float("inf")], healthy=[-1.6, -0.2])
+    line = 'y = «F.kl_div(logp, p, reduction="batchmean")»'
+    found = proposals(tmp_path, HEAD + line, "zero_times_inf", target, logarithm)
+    assert "F.kl_div(logp.clamp(min=-1e4), p" in found["finite_logarithm"]
+    assert next(iter(found)) == "finite_logarithm"
