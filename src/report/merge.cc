@@ -139,11 +139,12 @@ Finding told(const FoundOrigin& found) {
   return finding;
 }
 
-// The first of them, if it was made on that rank.
+// The first of them, if it was made on that rank. What nobody watched may have been made elsewhere.
 bool is_origin(std::optional<int> rank, const std::vector<FoundOrigin>& origins) {
   if (origins.empty() || !rank) return false;
   const Origin& first = origins[0].finding->origin;
-  return first.rank == rank && first.kind != OriginKind::kReceived;
+  return first.rank == rank && first.kind != OriginKind::kReceived &&
+         first.kind != OriginKind::kUnwatched;
 }
 
 std::string sentence_on(const Capture& capture, const std::vector<FoundOrigin>& origins) {

@@ -97,6 +97,12 @@ TEST(MergedOrigin, ARankThatOnlyGaveItAwayIsTheOriginAllTheSame) {
   EXPECT_EQ(merged.ranks[1].sentence, "the origin; was stopped");
 }
 
+TEST(MergedOrigin, WhatNobodyWatchedMakesNoRankTheOrigin) {
+  Finding unseen = born(0);
+  unseen.origin.kind = OriginKind::kUnwatched;
+  EXPECT_NE(merge({of(0, unseen)}).ranks[0].sentence, "the origin");
+}
+
 TEST(MergedOrigin, ARemarkIsTheEndOfItsRanksSentence) {
   RankLine killed;
   killed.rank = 1;

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 ERROR_FOUND = 3
 STOPPED_WITH_OTHERS = "nanscope stopped the program: another rank found an error"
 STARTED_AGAIN = "nanscope ends this rank, which was started again after an error was found"
+NOT_KNOWN_FIRST = (
+    "nanscope: which rank was first is not known to --mode sentinel. The same command without "
+    "--mode sentinel watches every operation, and names it."
+)
 NOBODY_TOLD = "nanscope: another rank found an error, and has not told of it."
 
 
@@ -232,6 +236,8 @@ class RankEnd:
         if not settings.quiet:
             text = merged.text(settings.verbose, settings.color, terminal_columns())
             lines.append(text.rstrip("\n"))
+            if settings.mode == "sentinel":
+                lines.append(NOT_KNOWN_FIRST)
         if lines:
             say("\n".join(lines))
         self.watch.write(merged, conclusion.path)
