@@ -256,7 +256,7 @@ class Watch:
             return self._nothing_watched(ending)
         conclusion = self.conclude(ending, raised)
         _say_which_rank(conclusion)
-        children = self.children(at_the_end=True)
+        children = self._children(at_the_end=True)
         found = conclusion.capture.error or bool(children)
         if found:
             from nanscope.run import proposal  # its imports are for a program that had an error
@@ -301,7 +301,7 @@ class Watch:
             return ERROR_FOUND if found else None
         return STOPPED_CHILD if found and ending.kind == "stopped" and not ending.status else None
 
-    def children(self, at_the_end: bool = False) -> list[tuple[int, str]]:
+    def _children(self, at_the_end: bool = False) -> list[tuple[int, str]]:
         """Those that found an error."""
         if self.news is None:
             return []
@@ -320,7 +320,7 @@ class Watch:
             self.nothing_chosen = self.choice.problem()
 
     def finish(self, ending: Ending) -> Conclusion:
-        children = self.children()
+        children = self._children()
         status = self._status(self.adapter.error_found() or bool(children), ending)
         ending = Ending(ending.kind, ending.status if status is None else status)
         return Conclusion.of_session(self.adapter, ending, self._not_watched(children))
@@ -371,7 +371,7 @@ class Watch:
             end_in_news(self.settings.news, self._empty_capture(ending, []), "")
         if self.settings.is_child:
             return None
-        children = self.children()
+        children = self._children()
         for pid, path in children:
             say(OF_CHILD.format(pid, display_path(path)))
         if self.problem is not None:

@@ -186,7 +186,7 @@ class RankEnd:
             merged = many.of_ends(*together.ends_of_others(own), self.watch.news)
             self._tell(merged, conclusion)
             together.has_told()
-        elif not capture.error and self.watch.children():
+        elif not capture.error and self._has_children_with_errors():
             together.has_told()
             return False  # a worker of its loader has found one, which is told with its own
         elif not together.wait_until_told() and not settings.quiet:
@@ -215,6 +215,9 @@ class RankEnd:
     def _starts_ranks(self) -> bool:
         news = self.watch.news
         return news is not None and any(rank is not None for _, rank in news.joined().values())
+
+    def _has_children_with_errors(self) -> bool:
+        return self.watch.news is not None and bool(self.watch.news.read())
 
     def _is_told_of_children(self, conclusion: Conclusion) -> bool:
         """The process that started the ranks: it computes nothing itself."""
