@@ -72,6 +72,8 @@ def with_empty_remarks(data, again):
     empty |= {"inputs_left_out": 0, "forewarning": None, "only_compiled": None}
     empty |= {"before": [], "after": [], "exponents": None, "bad_map": None}
     empty |= {"cleaned": [], "modules": [], "modules_left_out": 0}
+    empty |= {"device": "cpu", "collective": None}
+    empty |= {"given": [], "received_by": [], "received_by_more": 0}
     empty |= {"healthy": [], "undone": None, "allowed": None, "made": None}
     return {key: value for key, value in empty.items() if key in again} | said
 
