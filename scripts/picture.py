@@ -40,7 +40,8 @@ def printed_by(command: list[str]) -> str:
 
     os.environ["COLUMNS"] = str(COLUMNS)
     pty.spawn(command, keep)
-    return b"".join(chunks).decode().replace("\r\n", "\n")
+    lines = b"".join(chunks).decode().replace("\r\n", "\n").split("\n")
+    return "\n".join(line.rpartition("\r")[2] for line in lines)  # what progress left behind
 
 
 def shortened(printed: str, skip: str) -> str:

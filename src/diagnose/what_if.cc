@@ -100,13 +100,16 @@ std::vector<std::string> what_if(const Facts& facts, std::string_view cause) {
       lost_on_the_way(facts) != nullptr || cause == "eps_underflow" || !underflow.empty();
   const std::string narrow = facts.output_dtype_name();
   std::vector<std::string> finite;
+  double result = 0;  // the last of them
   for (const Recomputed& again : facts.finding().recomputed) {
     if (again.values.empty() || again.dtype == narrow) continue;
-    if (is_finite(again.values[0]))
+    if (is_finite(again.values[0])) {
       finite.push_back(fmt::format("{} in {}", number(again.values[0]), again.dtype));
-    else if (again.dtype == "float64" && !lost_before)
+      result = std::abs(again.values[0].real);
+    } else if (again.dtype == "float64" && !lost_before) {
       lines.push_back(fmt::format("computed again in float64 from the same operands it is {} too{}",
                                   number(again.values[0]), not_precision(facts)));
+    }
   }
   if (const std::string line = on_the_way(facts); !line.empty())
     lines.push_back(line);
@@ -114,7 +117,6 @@ std::vector<std::string> what_if(const Facts& facts, std::string_view cause) {
     lines.push_back(underflow);
   if (!finite.empty()) {
     const auto dtype = facts.output_dtype();
-    const double result = std::abs(facts.finding().recomputed.back().values[0].real);
     const bool fits = dtype && result <= largest_of(*dtype);
     lines.push_back(
         fmt::format("computed again from the same operands it is {}: {} is too narrow{}",

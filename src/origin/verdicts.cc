@@ -118,6 +118,8 @@ void Verdicts::report(Verdict verdict) {
 bool Verdicts::excused(const HarmDone& harm, const std::vector<Blamed>& origins) const {
   switch (harm.kind) {
     case HarmKind::kParameter:
+      if (all(origins, OriginKind::kDeclared)) return !is_computed(harm.events);
+      return all(origins, OriginKind::kUninitialised);
     case HarmKind::kBuffer:
       return all(origins, OriginKind::kDeclared) || all(origins, OriginKind::kUninitialised);
     case HarmKind::kOptimizerState:
@@ -135,6 +137,18 @@ bool Verdicts::excused(const HarmDone& harm, const std::vector<Blamed>& origins)
       return false;
   }
   return false;
+}
+
+// An update by a number that is not finite (a learning rate), not a constant that was put there.
+bool Verdicts::is_computed(const std::vector<EventId>& ids) const {
+  return std::any_of(ids.begin(), ids.end(), [&](EventId id) {
+    const Event* event = events_.find(id);
+    if (event == nullptr || event->op == nullptr) return false;
+    if (event->origin_kind != OriginKind::kDeclared) return false;  // the number is its own
+    const OpTraits& traits = event->op->traits;
+    return !traits.fills && !traits.lifts && !traits.overwrites && !traits.deliberate &&
+           !traits.allocates && !traits.looks_through && !traits.views;
+  });
 }
 
 // Nothing was computed with what lay in that memory: it may still be filled.

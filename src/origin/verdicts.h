@@ -41,6 +41,7 @@ class Verdicts {
 
  private:
   [[nodiscard]] bool excused(const HarmDone& harm, const std::vector<Blamed>& origins) const;
+  [[nodiscard]] bool is_computed(const std::vector<EventId>& ids) const;
   [[nodiscard]] bool merely_allocated(const std::vector<EventId>& ids) const;
   [[nodiscard]] bool is_right_logarithm(const HarmDone& harm,
                                         const std::vector<Blamed>& origins) const;

@@ -104,7 +104,7 @@ Result<std::string> page_template() {
   }
   return Error{ErrorCode::kNotFound,
                "this nanscope was built without the report page; install node 18 or newer and npm, "
-               "and build it again. `nanscope report --to text` prints the report meanwhile."};
+               "and build it again; meanwhile `nanscope report --to text` prints the report."};
 }
 
 std::string html_report(std::string_view page, const std::vector<Diagnosed>& captures,

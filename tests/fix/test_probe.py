@@ -69,3 +69,17 @@ def test_inside_a_checkpoint():
     torch.utils.checkpoint.checkpoint(layer, point, use_reentrant=False).backward()
     assert place.fault == "" and place.met == place.compared == 2
     assert point.grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_healthy_zero_that_is_only_rounding():
+    """One value: there are no others whose size could be a measure."""
+
+    def by_squares(x):
+        return (x.square().mean() - x.mean().square()).sqrt()
+
+    x = torch.tensor([1060.0, 1060.0039, 1060.0, 1060.0039])
+    assert float(by_squares(x)) == 0.0 and float(by_squares(x.double())) > 0.0
+    place = seen(by_squares, lambda x: x.std(correction=0), x)
+    assert place.largest_difference <= NEARLY and place.regained == 1
+    place = seen(by_squares, lambda x: x.std(correction=0) + 1.0, x)
+    assert place.largest_difference > NEARLY

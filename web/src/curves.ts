@@ -27,16 +27,38 @@ function needsLogarithm(series: Series[]): boolean {
   return Math.max(...numbers) / Math.min(...numbers) > 100;
 }
 
+// Steps behind each other at which a value is no number: nan from 136 to 177.
+interface BadRun {
+  value: string;
+  first: number; // places in the list of steps
+  last: number;
+}
+
+function badRuns(values: Maybe<Num>[]): BadRun[] {
+  const runs: BadRun[] = [];
+  values.forEach((value, i) => {
+    const before = runs.at(-1);
+    if (typeof value !== "string") return;
+    if (before && before.last === i - 1 && before.value === value) before.last = i;
+    else runs.push({ value, first: i, last: i });
+  });
+  return runs;
+}
+
+function runText({ value, first, last }: BadRun, steps: number[]): string {
+  if (first === last) return `${value} at step ${steps[first]}`;
+  return last === steps.length - 1 ? `${value} from step ${steps[first]} on` : `${value} from step ${steps[first]} to ${steps[last]}`;
+}
+
 function caption(title: string, steps: number[], series: Series[]): HTMLElement {
-  const bad = series.flatMap((s) =>
-    s.values.flatMap((value, i) => (typeof value === "string" ? [`${series.length > 1 ? `${s.name} ` : ""}${value} at step ${steps[i]}`] : [])),
-  );
+  const several = series.length > 1;
+  const bad = series.flatMap((s) => badRuns(s.values).map((run) => `${several ? `${s.name}: ` : ""}${runText(run, steps)}`));
   const last = series.map((s) => [...drawn(s.values)].reverse().find((v) => v !== null));
   return h(
     "figcaption",
     {},
     h("strong", {}, title),
-    ...series.map((s, i) => (last[i] !== undefined && last[i] !== null ? h("span", { class: s.dashed ? "key dashed" : "key" }, series.length > 1 ? `${s.name} ` : "last ", digits(last[i]!)) : null)),
+    ...series.map((s, i) => (last[i] !== undefined && last[i] !== null ? h("span", { class: s.dashed ? "key dashed" : "key" }, several ? `${s.name}: last ` : "last ", digits(last[i]!)) : null)),
     bad.length > 0 && h("span", { class: "bad" }, bad.length > 2 ? `${bad.slice(0, 2).join(", ")}, …` : bad.join(", ")),
   );
 }
@@ -60,20 +82,26 @@ window.addEventListener("resize", () => {
   for (const { plot, place } of charts) plot.setSize({ width: place.clientWidth, height: plot.height });
 });
 
-// A value that cannot be drawn is a line at its step.
+// A value that cannot be drawn is a line at its step; where more of them follow, their field is tinted.
 function markBad(plot: uPlot, steps: number[], series: Series[]): void {
   const { ctx, bbox } = plot;
+  const bad = steps.map((_, i): Num | null => (series.some((s) => typeof s.values[i] === "string") ? "nan" : null));
+  const place = (i: number): number => Math.round(plot.valToPos(steps[i]!, "x", true));
   ctx.save();
-  ctx.strokeStyle = variable("--bad");
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width + devicePixelRatio, bbox.height);
+  ctx.clip();
+  ctx.strokeStyle = ctx.fillStyle = variable("--bad");
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
-  for (const [i, step] of steps.entries()) {
-    if (!series.some((s) => typeof s.values[i] === "string")) continue;
-    const x = Math.round(plot.valToPos(step, "x", true));
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+  for (const { first, last } of badRuns(bad)) {
+    const [from, to] = [place(first), place(last)];
+    ctx.globalAlpha = 0.1;
+    ctx.fillRect(from, bbox.top, to - from, bbox.height);
+    ctx.globalAlpha = 1;
     ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.moveTo(from, bbox.top);
+    ctx.lineTo(from, bbox.top + bbox.height);
     ctx.stroke();
   }
   ctx.restore();

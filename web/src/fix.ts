@@ -67,9 +67,12 @@ function losses(verification: Verification): HTMLElement | null {
   const steps = Array.from({ length }, (_, i) => (verification.first_loss ?? 0) + i);
   return curve("Losses around the error", steps, [
     { name: "with the patch", values: after, color: "--good" },
-    { name: "without", values: before, color: "--bad", dashed: true },
+    { name: "without it", values: before, color: "--bad", dashed: true },
   ]);
 }
+
+// As it stands by itself.
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? "" : ".");
 
 const WORDS: Record<string, string> = { verified: "Verified", failed: "Failed", inconclusive: "Inconclusive", not_run: "Not run", not_exercised: "Not exercised" };
 
@@ -80,7 +83,7 @@ export function verificationSection(finding: Finding): HTMLElement {
     "verification",
     "Verification",
     h("p", {}, h("strong", { class: `status ${verification.status}` }, WORDS[verification.status] ?? verification.status), steps),
-    verification.detail ? h("p", {}, ...prose(verification.detail)) : null,
+    verification.detail ? h("p", {}, ...prose(sentence(verification.detail))) : null,
     verification.checks?.length ? h("ul", { class: "evidence" }, ...verification.checks.map((c) => h("li", {}, ...prose(c)))) : null,
     losses(verification),
   );

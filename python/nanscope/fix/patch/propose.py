@@ -147,7 +147,8 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
         propose = getattr(rule, "propose", rule)
         for candidate in propose(case):
             candidate = with_comments(case.files, with_torch(case.files, candidate))
-            key = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
+            edits = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
+            key = edits, candidate.alters
             if key in seen or not is_sound(case, candidate):
                 continue
             seen.add(key)

@@ -45,6 +45,14 @@ def propose(case: Case) -> Iterator[Candidate]:
             f"{shown} can be too large for exp; it is kept at {limit} or less.",
             operation.wrap(operand, f"clamp(max={limit})"),
         )
+    limit = LIMITS[case.dtype][0]
+    yield Candidate(
+        "clamp_before_exp",
+        f"{shown} grows until it is too large for exp; it is kept at {limit} or less, just before "
+        "that. Better still, find out why it grows.",
+        operation.wrap(operand, f"clamp(max={limit})"),
+        alters=f"what is above {limit} counts as {limit}",
+    )
 
 
 def _limits(case: Case) -> Iterable[str]:

@@ -267,7 +267,8 @@ class Probe:
         place.identical = False
         kind = torch.complex128 if before.is_complex() or after.is_complex() else torch.float64
         before, after = before.to(kind), after.to(kind)
-        scale = before.abs().clamp(min=float(before.abs().max()) * FLOOR)
+        largest = max(float(before.abs().max()), place.healthy_value)  # of this call or another
+        scale = before.abs().clamp(min=largest * FLOOR)
         relative = ((after - before).abs() / scale).nan_to_num(nan=0.0, posinf=float("inf"))
         relative = relative.masked_fill(~torch.isfinite(after), float("inf"))
         if exact is not None and float(relative.max()) > NEARLY:
@@ -344,7 +345,9 @@ class _Exact:
             exact = self.original(*wide(copies(self.common)))
             if exact.dtype != torch.float64 or exact.shape != self.healthy.shape:
                 return relative
-            from_exact = (after - exact.detach()[self.healthy]).abs() / scale
+            right = exact.detach()[self.healthy]
+            size = torch.maximum(scale, right.abs())  # all digits may be lost: 0 for 0.004
+            from_exact = ((after - right).abs() / size).nan_to_num(nan=0.0)
         except Exception:
             return relative  # it cannot be computed in another type
         regained = (relative > NEARLY) & (from_exact <= NEARLY)
