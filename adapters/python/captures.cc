@@ -115,16 +115,20 @@ Capture unwatched(const std::vector<Native>& argv, const std::string& python,
   return capture;
 }
 
-// Of [(capture, path)] and of ranks without one: [(rank, host, pid, sentence)].
+// Of [(capture, path)] and of ranks without one: [(rank, host, pid, sentence)]. What else is known
+// of a rank: [(rank, sentence)].
 Capture merged(const std::vector<std::tuple<Capture, Native>>& captures,
-               const std::vector<std::tuple<int, Native, std::int64_t, std::string>>& also) {
+               const std::vector<std::tuple<int, Native, std::int64_t, std::string>>& also,
+               const std::vector<std::tuple<int, std::string>>& remarks) {
   if (captures.empty()) throw nb::value_error("There is no capture to merge.");
   std::vector<CaptureOfRank> of_ranks;
   for (const auto& [capture, path] : captures) of_ranks.push_back({capture, path.bytes});
   std::vector<RankLine> lines;
   for (const auto& [rank, host, pid, sentence] : also)
     lines.push_back({rank, host.bytes, pid, "", sentence});
-  return merge(std::move(of_ranks), std::move(lines));
+  std::vector<RankRemark> of_lines;
+  for (const auto& [rank, text] : remarks) of_lines.push_back({rank, text});
+  return merge(std::move(of_ranks), std::move(lines), of_lines);
 }
 
 void add_class(nb::module_& module) {
@@ -149,7 +153,7 @@ void add_class(nb::module_& module) {
             return nb::bytes(bytes.data(), bytes.size());
           },
           "As a file holds it.")
-      .def_static("merged", &merged, nb::arg("captures"), nb::arg("also"),
+      .def_static("merged", &merged, nb::arg("captures"), nb::arg("also"), nb::arg("remarks"),
                   "Of many ranks, with their paths: the origin first, a line for each.")
       .def_prop_rw(
           "rank", [](const Capture& self) { return self.program.rank; },

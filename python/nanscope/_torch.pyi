@@ -183,5 +183,8 @@ def fill_integers(tensor: object, seed: int, low: int, high: int) -> None: ...
 
 # ---- ranks
 def configure_ranks(
-    join: Callable[..., object], give: Callable[..., object], ask: Callable[..., object]
+    join: Callable[..., object],
+    give: Callable[..., object],
+    ask: Callable[..., object],
+    leave: Callable[..., object],
 ) -> None: ...

@@ -36,6 +36,30 @@ class Frame(JsonObject):
 
 
 @dataclass(frozen=True)
+class Giver(JsonObject):
+    """What one rank gave into a collective."""
+
+    rank: int
+    nan: int
+    pos_inf: int
+    neg_inf: int
+
+
+@dataclass(frozen=True)
+class Collective(JsonObject):
+    """One call on all ranks of a group."""
+
+    op: str
+    group: str  # torch's own name of it; 0 is the default group
+    way: str  # of a message: 1>0 tag 0, in ranks of the group; else empty
+    sequence: int
+    ranks: int
+    givers: list[Giver]
+    givers_known: bool  # every rank of the group could be asked
+    bucket: int | None = None  # of DistributedDataParallel
+
+
+@dataclass(frozen=True)
 class Origin(JsonObject):
     """The first bad operation."""
 
@@ -60,6 +84,7 @@ class Origin(JsonObject):
     indices: list[list[int]] = field(default_factory=list)
     per_element: bool = False
     in_backward_code: bool = False
+    collective: Collective | None = None  # received: the one that brought it
 
 
 @dataclass(frozen=True)
@@ -344,6 +369,7 @@ class Finding(JsonObject):
     cleaned: list[Link] = field(default_factory=list)  # ops that made a part of it finite again
     modules: list[ModuleFacts] = field(default_factory=list)
     modules_left_out: int = 0
+    given: list[Collective] = field(default_factory=list)  # into which this rank gave it on
     received_by: list[RankWay] = field(default_factory=list)
     received_by_more: int = 0  # ranks beyond those listed
 

@@ -147,6 +147,7 @@ void fields(auto& visit, A<Collective> auto& collective) {
   visit("sequence", collective.sequence);
   visit("ranks", collective.ranks);
   visit("reduces", collective.reduces);
+  visit("bucket", collective.bucket);
   visit("givers", collective.givers);
   visit("givers_known", collective.givers_known);
 }

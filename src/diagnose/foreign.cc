@@ -18,6 +18,8 @@ constexpr std::string_view kOfTorch[] = {
     "aten", "c10d",  "_c10d_functional", "inductor", "mkldnn", "numpy",
     "prim", "prims", "quantized",        "torch",    "xnnpack"};
 
+constexpr std::size_t kMostInputs = 4;  // that are told
+
 bool is_foreign(std::string_view op) {
   const std::size_t end = op.find("::");
   if (end == std::string_view::npos) return false;
@@ -37,9 +39,12 @@ void foreign(const Facts& facts, Opinions& opinions) {
   if (!is_foreign(finding.origin.op) || facts.origin().phase == Phase::kBackward) return;
   if (!std::all_of(finding.inputs.begin(), finding.inputs.end(), has_only_finite)) return;
   std::vector<std::string> evidence{bad_elements(finding.origin)};
-  for (const Operand& operand : facts.tensors()) evidence.push_back(finite_range(operand));
+  for (const Operand& operand : facts.tensors()) {
+    if (evidence.size() > kMostInputs) break;
+    evidence.push_back(finite_range(operand));
+  }
   opinions.push_back({Opinion::Stand::kLikely, "foreign_operator",
-                      fmt::format("{} is no operator of torch's own. It was given finite values "
+                      fmt::format("The operator {} is not torch's own. It was given finite values "
                                   "and returned {}{}: the reason is in its own code.",
                                   finding.origin.op, facts.value(), facts.at()),
                       evidence});

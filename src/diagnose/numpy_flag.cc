@@ -30,6 +30,11 @@ void numpy_flag(const Facts& facts, Opinions& opinions) {
          "float_overflow",
          fmt::format("The result of {} is larger than its type holds.", facts.expression()),
          {raised(facts, "overflow")}});
+  } else if (flag == "invalid value" && facts.op_is(OpFamily::kTrueDivision)) {
+    opinions.push_back({Opinion::Stand::kLikely,
+                        "division_by_zero",
+                        fmt::format("{} divides 0 by 0.", facts.expression()),
+                        {raised(facts, "invalid")}});
   } else if (flag == "divide by zero") {
     opinions.push_back({Opinion::Stand::kLikely,
                         "division_by_zero",

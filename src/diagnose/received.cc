@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -70,8 +71,10 @@ std::string call_text(const Collective& call) {
   if (!call.way.empty())
     return fmt::format("message number {} {} of group {}", grouped(call.sequence),
                        way_text(call.way), call.group);
-  return fmt::format("{} number {} of group {}", collective_name(call), grouped(call.sequence),
-                     call.group);
+  std::string text = fmt::format("{} number {} of group {}", collective_name(call),
+                                 grouped(call.sequence), call.group);
+  if (call.bucket) text += fmt::format(" (DDP bucket {})", *call.bucket);
+  return text;
 }
 
 std::string givers_text(const Collective& call) {
@@ -96,6 +99,13 @@ void add_origins(const Finding& finding, std::vector<std::string>& evidence) {
       evidence.push_back(fmt::format("on rank {}, step {}: {} at {}", *there.rank,
                                      grouped(there.step), there.op, place));
   }
+}
+
+// inf on one rank and -inf on another.
+bool is_made_of_infinities(const Collective& call, const Origin& origin) {
+  const auto gave_nan = [](const Giver& giver) { return giver.nan > 0; };
+  return call.reduces && !call.givers.empty() && origin.nan > 0 &&
+         std::none_of(call.givers.begin(), call.givers.end(), gave_nan);
 }
 
 }  // namespace
@@ -129,6 +139,8 @@ void received(const Facts& facts, Opinions& opinions) {
     evidence.emplace_back(
         "not every rank could be asked what it gave: it is not watched, or the "
         "store of the process group is gone");
+  if (is_made_of_infinities(call, origin))
+    evidence.emplace_back("no rank gave a nan: reducing infinities made it");
   add_origins(finding, evidence);
   opinions.push_back(
       {call.givers_known ? Opinion::Stand::kCertain : Opinion::Stand::kLikely, "received_from_rank",

@@ -105,6 +105,8 @@ void Judge::copied_out(const TensorState& tensor, const HostValues& values) {
   Session(*this)->copied_out(tensor, values);
 }
 
+void Judge::overwritten(const TensorState& tensor) { Session(*this)->ledger.drop(tensor); }
+
 std::optional<Verdict> Judge::handed_over(const TensorState& tensor, const Place& place,
                                           bool read_there) {
   return Session(*this)->handed_over(tensor, place, read_there);

@@ -94,6 +94,8 @@ class Judge {
   // repr, numpy(), tolist(); `decides` is false for printing.
   void host_read(const TensorState& tensor, const HostValues& values, bool decides,
                  const Place& place);
+  // Something that is not watched writes over this memory: what was known of it is gone.
+  void overwritten(const TensorState& tensor);
   // It is pickled or saved, and may come back.
   void copied_out(const TensorState& tensor, const HostValues& values);
   // A tensor is handed to another process. What was born here is read there; what came from

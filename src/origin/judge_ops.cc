@@ -75,6 +75,7 @@ class Call {
   void find_parents();
   void find_origin_of_numbers();
   EventId import(std::size_t number);  // what this read brought in from outside
+  std::vector<EventId> received_instead(std::size_t number, std::vector<EventId> known);
   void note_readers();
   void drop_finite();
   void cleaned();
@@ -139,6 +140,7 @@ void Call::find_parents() {
       ids.push_back(state_.import(read.state, read.allocation->op, read.allocation->place,
                                   facts_.facts(i), OriginKind::kUninitialised));
     }
+    if (!ids.empty() && !state_.explains(ids, read.state.kinds)) ids = received_instead(i, ids);
     if (ids.empty()) ids = state_.alive(state_.host_numbers.brought(read.pattern));
     if (ids.empty()) ids.push_back(import(i));
     parents_.insert(parents_.end(), ids.begin(), ids.end());
@@ -146,6 +148,14 @@ void Call::find_parents() {
   }
   std::sort(parents_.begin(), parents_.end());
   parents_.erase(std::unique(parents_.begin(), parents_.end()), parents_.end());
+}
+
+// This rank gave an infinity into a collective, and got a NaN back: that is not its own.
+std::vector<EventId> Call::received_instead(std::size_t number, std::vector<EventId> known) {
+  const OpRecord::Read& read = record_.reads[number];
+  const auto receipt = state_.world.receipt_of(read.state);
+  if (!receipt) return known;
+  return {state_.receive(read.state, *receipt, facts_.facts(number))};
 }
 
 EventId Call::import(std::size_t number) {

@@ -251,6 +251,19 @@ TEST(JudgeOps, LiftedTensorIsDeclaredOnce) {
   EXPECT_EQ(p.verdict(), "lift_fresh:1 by gradient");
 }
 
+TEST(JudgeOps, AParameterThatIsUpdatedByANanNumber) {
+  for (const char* op : {"add_", "addcdiv_", "mul_"}) {
+    Program p;
+    Leaf w = p.parameter();
+    p.inplace(op, w.data, {}, kNan, {.line = 4, .constant = true}, Target::kParameter);
+    EXPECT_EQ(p.verdict(), std::string(op) + ":4 by parameter");
+  }
+  Program p;  // put there, not computed
+  Leaf w = p.parameter();
+  p.inplace("fill_", w.data, {}, kNan, {.line = 4, .constant = true}, Target::kParameter);
+  EXPECT_TRUE(p.clean());
+}
+
 TEST(JudgeOps, DeclaredNanThatIsTestedMakesTheFirstCarrierTheOrigin) {
   Program p;
   Tensor missing = p.op("full", {}, kNan, {.line = 1, .constant = true});

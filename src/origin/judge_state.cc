@@ -22,10 +22,16 @@ std::vector<EventId> JudgeState::matching(std::vector<EventId> ids, Kinds kinds)
 
 std::vector<EventId> JudgeState::blame_tensor(const TensorState& tensor, const Place& place) {
   std::vector<EventId> ids = matching(ledger.events_of(tensor), tensor.kinds);
-  if (!ids.empty()) return ids;
+  if (!ids.empty() && explains(ids, tensor.kinds)) return ids;
   auto facts = world.facts_of(tensor);
   if (const auto receipt = world.receipt_of(tensor)) return {receive(tensor, *receipt, facts)};
+  if (!ids.empty()) return ids;
   return {import(tensor, &kInputData, place, std::move(facts))};
+}
+
+bool JudgeState::explains(const std::vector<EventId>& ids, Kinds kinds) const {
+  return !kinds.nan || std::any_of(ids.begin(), ids.end(),
+                                   [&](EventId id) { return events.find(id)->kinds.nan; });
 }
 
 EventId JudgeState::receive(const TensorState& tensor, const World::Receipt& receipt,

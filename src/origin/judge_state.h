@@ -153,6 +153,8 @@ struct JudgeState {
   [[nodiscard]] std::vector<EventId> blame_tensor(const TensorState& tensor, const Place& place);
   [[nodiscard]] std::vector<EventId> matching(std::vector<EventId> ids, Kinds kinds) const;
   [[nodiscard]] std::vector<EventId> alive(std::vector<EventId> ids) const;  // not forgotten
+  // A NaN is among what these events left: it need not have come from elsewhere.
+  [[nodiscard]] bool explains(const std::vector<EventId>& ids, Kinds kinds) const;
   // What a collective brought.
   EventId receive(const TensorState& tensor, const World::Receipt& receipt,
                   std::shared_ptr<const EventFacts> facts);

@@ -70,8 +70,13 @@ class FakeWorld : public World {
     if (held_.contains(storage.value)) dead_.insert(storage.value);
   }
   [[nodiscard]] std::size_t held() const { return held_.size(); }
+  std::optional<Receipt> receipt_of(const TensorState& state) override {
+    const auto found = receipts.find(state.storage.value);
+    return found == receipts.end() ? std::nullopt : std::optional(found->second);
+  }
 
   std::map<std::uint64_t, LeafGrad> leaves;
+  std::map<std::uint64_t, Receipt> receipts;  // by storage
 
  private:
   std::unordered_map<std::uint64_t, int> held_;

@@ -144,6 +144,7 @@ bool Verdicts::is_computed(const std::vector<EventId>& ids) const {
   return std::any_of(ids.begin(), ids.end(), [&](EventId id) {
     const Event* event = events_.find(id);
     if (event == nullptr || event->op == nullptr) return false;
+    if (event->origin_kind != OriginKind::kDeclared) return false;  // the number is its own
     const OpTraits& traits = event->op->traits;
     return !traits.fills && !traits.lifts && !traits.overwrites && !traits.deliberate &&
            !traits.allocates && !traits.looks_through && !traits.views;

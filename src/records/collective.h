@@ -26,6 +26,8 @@ struct Collective {
   std::int64_t sequence = 0;  // counted from 0, by group and way
   int ranks = 0;              // in the group
   bool reduces = false;       // it computes: what comes out may be made by it
+  // Of DistributedDataParallel, whose gradients it carried; nothing if that is not known.
+  std::optional<int> bucket;
   // Those that gave something non-finite, lowest rank first. Meaningless unless all could be asked.
   std::vector<Giver> givers;
   bool givers_known = false;

@@ -84,6 +84,7 @@ Json collective_of(const Collective& call) {
           {"way", call.way},
           {"sequence", call.sequence},
           {"ranks", call.ranks},
+          {"bucket", or_null(call.bucket)},
           {"givers", list_of(call.givers, giver_of)},
           {"givers_known", call.givers_known}};
 }

@@ -139,16 +139,21 @@ Finding told(const FoundOrigin& found) {
   return finding;
 }
 
+// The first of them, if it was made on that rank. What nobody watched may have been made elsewhere.
+bool is_origin(std::optional<int> rank, const std::vector<FoundOrigin>& origins) {
+  if (origins.empty() || !rank) return false;
+  const Origin& first = origins[0].finding->origin;
+  return first.rank == rank && first.kind != OriginKind::kReceived &&
+         first.kind != OriginKind::kUnwatched;
+}
+
 std::string sentence_on(const Capture& capture, const std::vector<FoundOrigin>& origins) {
   const auto error =
       std::find_if(capture.findings.begin(), capture.findings.end(),
                    [](const Finding& finding) { return finding.level == Level::kError; });
   if (error == capture.findings.end()) return "found no error of its own";
   // It may have got its own value back.
-  const std::optional<int> rank = origins.empty() ? std::nullopt : origins[0].finding->origin.rank;
-  const bool received =
-      !origins.empty() && origins[0].finding->origin.kind == OriginKind::kReceived;
-  if (rank && rank == capture.program.rank && !received) return "the origin";
+  if (is_origin(capture.program.rank, origins)) return "the origin";
   std::string text = report::position(error->origin.site) + ": " + report::deed(error->origin);
   if (error->origin.collective) {
     const std::string givers = givers_text(*error->origin.collective);
@@ -174,7 +179,8 @@ void add_coverage(const Coverage& more, Coverage& all) {
 
 }  // namespace
 
-Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also) {
+Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also,
+              const std::vector<RankRemark>& remarks) {
   const auto rank_of = [](const CaptureOfRank& one) {
     return one.capture.program.rank.value_or(1 << 30);
   };
@@ -199,7 +205,14 @@ Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also) {
     merged.ranks.push_back({capture.program.rank.value_or(-1), capture.program.host,
                             capture.program.pid, one.path, std::move(sentence)});
   }
-  merged.ranks.insert(merged.ranks.end(), also.begin(), also.end());
+  for (RankLine& line : also) {
+    // It gave the value away, and was not harmed itself.
+    if (is_origin(line.rank, origins)) line.sentence = "the origin; " + line.sentence;
+    merged.ranks.push_back(std::move(line));
+  }
+  for (const RankRemark& remark : remarks)
+    for (RankLine& line : merged.ranks)
+      if (line.rank == remark.rank) line.sentence += "; " + remark.text;
   std::stable_sort(merged.ranks.begin(), merged.ranks.end(),
                    [](const RankLine& a, const RankLine& b) { return a.rank < b.rank; });
   return merged;

@@ -19,7 +19,14 @@ struct CaptureOfRank {
   std::string path;
 };
 
+// What else is known of a rank, as the end of its sentence.
+struct RankRemark {
+  int rank = 0;
+  std::string text;
+};
+
 // `also`: ranks of which there is no capture. At least one capture.
-[[nodiscard]] Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also = {});
+[[nodiscard]] Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also = {},
+                            const std::vector<RankRemark>& remarks = {});
 
 }  // namespace nanscope

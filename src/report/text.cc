@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -337,9 +339,15 @@ void ranks(const Capture& capture, Page& page) {
   if (capture.ranks.empty()) return;
   page.line(0, "");
   page.line(0, "Ranks");
+  std::set<std::string> hosts;
+  for (const RankLine& line : capture.ranks)
+    if (!line.host.empty()) hosts.insert(line.host);
   for (const RankLine& line : capture.ranks) {
     std::string text = line.rank < 0 ? std::string("a rank") : fmt::format("rank {}", line.rank);
-    if (line.pid != 0) text += fmt::format(" (pid {})", line.pid);
+    if (line.pid != 0)
+      text += hosts.size() < 2 || line.host.empty()
+                  ? fmt::format(" (pid {})", line.pid)
+                  : fmt::format(" (pid {} on {})", line.pid, safe(line.host));
     text += ": " + safe(line.sentence);
     if (!line.capture.empty()) text += "; capture " + safe(line.capture);
     page.prose(2, text, 2);

@@ -212,3 +212,13 @@ def test_distances_of_all_pairs(tmp_path, cause, lines):
     found = proposals(tmp_path, HEAD + lines, cause, tensor(at_index=[-1e-6], negatives=1))
     assert found["cdist"].endswith("d = torch.cdist(a, a)\n")
     assert next(iter(found)) == "cdist"
+
+
+def test_what_only_a_few_values_say_to_be_a_count_has_to_be_seen(tmp_path):
+    """Soft assignments add up to whole numbers while they are sharp."""
+    few = tensor("other", name="q.sum(0)", at_index=[0.0], healthy=[12.0, 38.0])
+    case = case_of(tmp_path, HEAD + "y = «a / q.sum(0)»", "division_by_zero", few)
+    best = propose.candidates(case)[0]
+    assert "clamp(min=1)" in patched(case, best) and best.count == "q.sum(0)"
+    case = case_of(tmp_path, HEAD + "y = «a / (q > 0).sum(0)»", "division_by_zero", few)
+    assert propose.candidates(case)[0].count == ""

@@ -1,7 +1,10 @@
 """Programs of many ranks under real torchrun and gloo: the origin is found on the rank where it is.
 
 The truth about each program stands in its header: how many ranks; the origin's rank, operation,
-cause and step, on the line that ends with `# origin`; or that it is healthy.
+cause and step, on the line that ends with `# origin`; or that it is healthy. Instead of a rank:
+"any" of them, as torch chooses; "nobody", where the reduction overflowed; "reduction", where it
+made a NaN of infinities. "harmed": a part of what the harmed tensor is called; "differs": the rank
+and the parameter whose replica is not what the others have.
 """
 
 from __future__ import annotations
@@ -27,11 +30,18 @@ class Truth:
         header = "\n".join(line for line in lines if line.startswith("# "))
         self.ranks = int(re.search(r"^# ranks: (\d+)$", header, re.M).group(1))
         self.healthy = "# healthy" in header
-        said = re.search(r"^# origin: (rank (\d+)|nobody), (\S+), (\S+), step (\d+)$", header, re.M)
+        said = re.search(
+            r"^# origin: (?:rank (\d+)|(\w+)), (\S+), (\S+), step (\d+)$", header, re.M
+        )
         if said:
-            self.rank = None if said.group(2) is None else int(said.group(2))
+            self.rank = None if said.group(1) is None else int(said.group(1))
+            self.who = said.group(2)
             self.op, self.cause, self.step = said.group(3), said.group(4), int(said.group(5))
             [self.line] = [i for i, line in enumerate(lines, 1) if line.endswith("# origin")]
+        harmed = re.search(r"^# harmed: (.+)$", header, re.M)
+        self.harmed = harmed.group(1) if harmed else ""
+        differs = re.search(r"^# differs: (\d+), (\S+)$", header, re.M)
+        self.differs = (int(differs.group(1)), differs.group(2)) if differs else None
         other = re.search(r"^# giver: (\d+)$", header, re.M)
         self.giver = int(other.group(1)) if other else None
         killed = re.search(r"^# killed: (\d+)$", header, re.M)
@@ -55,10 +65,14 @@ def check_origin(report: dict, truth: Truth, program: Path) -> None:
     seen = (origin["op"], cause["id"], origin["step"], origin["site"]["line"])
     assert seen == (truth.op, truth.cause, truth.step, truth.line)
     assert Path(origin["site"]["file"]).name == program.name
-    if truth.rank is None:
-        assert origin["kind"] == "received" and origin["collective"]["givers"] == []
-        assert origin["collective"]["givers_known"]
+    assert truth.harmed in (errors[0]["harm"]["name"] or "")
+    if truth.who in ("nobody", "reduction"):
+        assert origin["kind"] == "received" and origin["collective"]["givers_known"]
+        givers = [giver["rank"] for giver in origin["collective"]["givers"]]
+        assert givers == ([] if truth.who == "nobody" else list(range(truth.ranks)))
         return
+    if truth.who == "any":
+        truth.rank = origin["rank"]
     assert origin["rank"] == truth.rank
     ranks = [finding["origin"]["rank"] for finding in errors]
     assert ranks == [truth.rank, *([] if truth.giver is None else [truth.giver])]
@@ -68,10 +82,15 @@ def check_others(report: dict, truth: Truth) -> None:
     lines = {line["rank"]: line["sentence"] for line in report["ranks"]}
     assert sorted(lines) == list(range(truth.ranks))
     for rank, sentence in lines.items():
+        sentence, _, differs = sentence.partition("; its `")
+        if truth.differs is None or truth.differs[0] != rank:
+            assert not differs
+        else:
+            assert differs.startswith(truth.differs[1] + "`")
         if truth.killed == rank:
             assert "killed" in sentence
         elif rank == truth.rank:
-            assert sentence == "the origin" or "was stopped with the others" in sentence
+            assert sentence.partition("; ")[0] == "the origin"
         elif truth.rank is None or rank == truth.giver:
             assert sentence == "the origin" or " made " in sentence or "received" in sentence
         else:

@@ -14,6 +14,8 @@ from watched import ROOT, watch
 
 PROGRAMS = sorted((ROOT / "tests" / "harm").glob("*.py"))
 ALWAYS = {
+    "harm_learning_rate_is_nan",
+    "harm_metric_is_a_tensor",
     "harm_metric_patience",
     "harm_rollback_forgets_adam",
     "harm_scipy_list",

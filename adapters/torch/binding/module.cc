@@ -222,20 +222,22 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
   read_devices_by(device_reader());
   Watcher::get().world().ask(
       {.state = &state_by_extent, .facts = &facts_at_hand, .receipt = &receipt_of});
+  Watcher::get().disarming().tell(&tell_ranks_of_leaving);
   add_configuration(module);
   add_session_options(module);
   // A watch() block is over: what it gave us is let go of.
   module.def("disconnect", [] {
     configure_story({});
     configure_remaking(nullptr);
-    board_of_ranks().configure(nullptr, nullptr, nullptr);
+    board_of_ranks().configure(nullptr, nullptr, nullptr, nullptr);
     Watcher::get().stopping().configure(nullptr, 0);
     Watcher::get().stopping().tell_of_reads(nullptr);
   });
   // What this rank gives into a collective that is bad, and whom to ask what others gave.
-  module.def("configure_ranks", [](nb::handle join, nb::handle give, nb::handle ask) {
-    board_of_ranks().configure(join.ptr(), give.ptr(), ask.ptr());
-  });
+  module.def("configure_ranks",
+             [](nb::handle join, nb::handle give, nb::handle ask, nb::handle leave) {
+               board_of_ranks().configure(join.ptr(), give.ptr(), ask.ptr(), leave.ptr());
+             });
   module.def("install", [] {
     Watcher& watcher = Watcher::get();
     const Installed counts = install_wrappers(watcher.new_ops(), watcher.other_devices());

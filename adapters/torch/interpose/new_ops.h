@@ -3,8 +3,8 @@
 // Note [Ops that come late]
 // Torch tells of an op when it is defined, before it has a kernel and with the dispatcher's lock
 // held: nothing can be wrapped then. The next watched call does it, before it begins. A name that
-// has no kernel by then waits; it is tried again when torch.library is given a kernel for it and when
-// more ops come. Of kernels in C++ nobody tells: Note [Kernels that come late].
+// has no kernel by then waits; it is tried again when torch.library is given a kernel for it and
+// when more ops come. Of kernels in C++ nobody tells: Note [Kernels that come late].
 #pragma once
 
 #include <ATen/core/operator_name.h>

@@ -176,6 +176,7 @@ StackInfo SourceFiles::describe(const PythonFrame* frame) {
   bool engine_passed = false;
   bool checkpoint = false;
   bool calls_op = false;  // the frame inside is torch.ops'
+  if (frame != nullptr) info.by_engine = is_engine(frame, info_of(code_of(frame)->co_filename));
   for (; frame != nullptr; frame = back(frame)) {
     PyCodeObject* code = code_of(frame);
     const FileInfo& file = info_of(code->co_filename);

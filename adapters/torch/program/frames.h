@@ -25,6 +25,7 @@ struct StackInfo {
   bool inside_backward = false;  // user code called by the backward engine
   bool in_engine = false;        // the backward engine called what runs, and no user code between
   bool in_checkpoint = false;    // torch.utils.checkpoint called it
+  bool by_engine = false;        // the backward engine called what runs, and no Python between
   bool recomputes = false;       // a forward that a checkpoint computes again
 };
 

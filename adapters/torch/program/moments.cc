@@ -182,6 +182,7 @@ bool Moments::is_first_from(std::uint32_t line) {
 
 Judge::RootId Moments::backward_begins(const Tensors& roots) {
   const Place place = current_place();
+  watcher().receipts().backward_begins(/*nested=*/place.phase == Phase::kBackward);
   const std::vector<TensorState> states = states_of(roots);
   std::vector<std::uint32_t> way;
   if (!any_bad(states) && ways_ < kWaysKept) {

@@ -11,6 +11,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "adapters/torch/interpose/arguments.h"
+#include "adapters/torch/program/frames.h"
 #include "adapters/torch/ranks/received.h"
 #include "adapters/torch/session/story.h"
 #include "adapters/torch/watch/gil.h"
@@ -75,14 +76,15 @@ struct Sides {
   std::vector<at::Tensor> written;
 };
 
-std::string way_of(std::string_view name, const Arguments& arguments, int rank) {
-  const auto written = [&](const std::string& from, const std::string& to) {
-    return from + ">" + to + " tag " + std::to_string(arguments.number("tag", 0));
-  };
+std::string way_of(std::string_view name, const Arguments& arguments, int rank,
+                   const std::string& group) {
+  const std::string tag = " tag " + std::to_string(arguments.number("tag", 0));
   const std::string here = std::to_string(rank);
-  if (name == "send") return written(here, std::to_string(arguments.number("dst", -1)));
-  if (name == "recv_") return written(std::to_string(arguments.number("src", -1)), here);
-  return written("any", here);
+  if (name == "send") return here + ">" + std::to_string(arguments.number("dst", -1)) + tag;
+  Receipts& receipts = Watcher::get().receipts();
+  if (name != "recv_") receipts.received_from_any(group, here + tag);
+  if (receipts.is_mixed(group, here + tag)) return "any>" + here + tag;
+  return std::to_string(arguments.number("src", -1)) + ">" + here + tag;
 }
 
 std::optional<Sides> sides_of(const Wrapper& wrapper, const Call& call) {
@@ -97,7 +99,7 @@ std::optional<Sides> sides_of(const Wrapper& wrapper, const Call& call) {
   sides.call.group = group->getGroupName();
   sides.call.ranks = group->getSize();
   sides.call.reduces = name.find("reduce") != std::string_view::npos;
-  if (is_message(name)) sides.call.way = way_of(name, arguments, rank);
+  if (is_message(name)) sides.call.way = way_of(name, arguments, rank, sides.call.group);
   // tensors: what is given is written over. Else there are inputs and outputs.
   const std::vector<at::Tensor> both = arguments.tensors("tensors");
   const bool gives = name.starts_with("recv") ? false
@@ -108,6 +110,22 @@ std::optional<Sides> sides_of(const Wrapper& wrapper, const Call& call) {
   for (const at::Tensor& tensor : arguments.tensors("input")) sides.given.push_back(tensor);
   for (const at::Tensor& tensor : arguments.tensors("output")) sides.written.push_back(tensor);
   return sides;
+}
+
+// What was in memory that the call only writes is no longer there.
+void forget_overwritten(const Sides& sides) {
+  const Ledger& ledger = Watcher::get().ledger();
+  if (ledger.empty()) return;
+  const auto storage = [](const at::Tensor& tensor) {
+    return storage_id(*tensor.unsafeGetTensorImpl());
+  };
+  for (const at::Tensor& tensor : sides.written) {
+    const auto is_it = [&](const at::Tensor& given) { return storage(given) == storage(tensor); };
+    if (!ledger.knows(storage(tensor))) continue;
+    if (std::any_of(sides.given.begin(), sides.given.end(), is_it)) continue;
+    const WithoutGil without_gil;
+    Watcher::get().judge().overwritten(state_of(tensor, /*finite=*/true));
+  }
 }
 
 // What is bad of the tensors that are given, and how much.
@@ -213,11 +231,18 @@ void collective_begins(const Wrapper& wrapper, const Call& call) {
   const Place place = current_place();
   const BadGift bad = bad_of(sides->given);
   if (!bad.tensors.empty()) give(bad, *sides, place);
+  forget_overwritten(*sides);
   for (const at::Tensor& tensor : sides->written)
     Watcher::get().storages().others_may_write(tensor);
   Receipt receipt;
   receipt.op = &wrapper.info;
   receipt.place = place;
+  if (sides->call.reduces && sides->given.size() == 1) {
+    // From C++ alone: DDP's reducer.
+    const std::uint32_t here = place.call_stack != 0 ? place.call_stack : place.stack;
+    if (info_of(here).by_engine) receipt.ordinal = receipts.ordinal_in_backward(sides->call.group);
+    receipt.bytes = static_cast<std::int64_t>(sides->given[0].nbytes());
+  }
   receipt.call = std::move(sides->call);
   receipts.note(std::move(receipt), sides->written);
 }

@@ -12,6 +12,27 @@ std::int64_t Receipts::next_number(const std::string& group, const std::string& 
   return numbers_[group + "\n" + way]++;
 }
 
+void Receipts::backward_begins(bool nested) {
+  const std::lock_guard guard(lock_);
+  is_plain_ = !nested;
+  ordinals_.clear();
+}
+
+std::int64_t Receipts::ordinal_in_backward(const std::string& group) {
+  const std::lock_guard guard(lock_);
+  return is_plain_ ? ordinals_[group]++ : -1;
+}
+
+void Receipts::received_from_any(const std::string& group, const std::string& to) {
+  const std::lock_guard guard(lock_);
+  mixed_.insert(group + "\n" + to);
+}
+
+bool Receipts::is_mixed(const std::string& group, const std::string& to) {
+  const std::lock_guard guard(lock_);
+  return mixed_.contains(group + "\n" + to);
+}
+
 bool Receipts::is_first() {
   const std::lock_guard guard(lock_);
   return last_ == 0;
@@ -40,6 +61,18 @@ void Receipts::note_more(const c10::TensorImpl& tensor) {
   if (storage.value == 0 || last == last_of_thread_.end()) return;
   const c10::Storage& held = tensor.unsafe_storage();
   written_.insert_or_assign(storage, Written{held.getWeakStorageImpl(), last->second});
+}
+
+bool Receipts::carry(const at::Tensor& from, const at::Tensor& to) {
+  const StorageId source = storage_id(*from.unsafeGetTensorImpl());
+  const StorageId target = storage_id(*to.unsafeGetTensorImpl());
+  const std::lock_guard guard(lock_);
+  const auto found = written_.find(source);
+  if (target.value == 0 || source == target || found == written_.end()) return false;
+  if (found->second.storage.expired()) return false;
+  const std::shared_ptr<Receipt> receipt = found->second.receipt;
+  written_.insert_or_assign(target, Written{to.storage().getWeakStorageImpl(), receipt});
+  return true;
 }
 
 std::optional<Receipt> Receipts::of_storage(StorageId storage) {

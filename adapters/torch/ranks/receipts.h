@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "adapters/torch/watch/locks.h"
@@ -30,6 +31,9 @@ struct Receipt {
   const OpInfo* op = nullptr;
   Place place;
   Collective call;
+  // Of the reducer of DistributedDataParallel: its number in this backward, and its bytes.
+  std::int64_t ordinal = -1;
+  std::int64_t bytes = 0;
   // Once other ranks were asked.
   bool asked = false;
   bool declared = false;  // all that was given is meant to be there
@@ -40,11 +44,23 @@ class Receipts {
  public:
   // The number of this call in its group, or of this message on its way.
   [[nodiscard]] std::int64_t next_number(const std::string& group, const std::string& way);
+  // A backward() or grad() was called, inside another or not.
+  void backward_begins(bool nested);
+  // How many such calls of the group came before in this backward. -1 where others are inside it,
+  // for then nobody knows.
+  [[nodiscard]] std::int64_t ordinal_in_backward(const std::string& group);
+  // Whether a message to this rank, under this tag, was ever received from whoever sent one. Then
+  // nobody knows any more which number the next one has on its way.
+  void received_from_any(const std::string& group, const std::string& to);
+  [[nodiscard]] bool is_mixed(const std::string& group, const std::string& to);
   // No call was noted yet.
   [[nodiscard]] bool is_first();
   void note(Receipt receipt, const std::vector<at::Tensor>& written);
   // The last call of this thread, which still runs, has this memory of its own.
   void note_more(const c10::TensorImpl& tensor);
+  // A thread of the backend wrote `to` from `from`: what was received there is here too.
+  // False if nothing was.
+  bool carry(const at::Tensor& from, const at::Tensor& to);
   // The last call that wrote this storage.
   [[nodiscard]] std::optional<Receipt> of_storage(StorageId storage);
   // One that `of_storage` has answered.
@@ -67,6 +83,10 @@ class Receipts {
   std::uint64_t last_ = 0;
   std::size_t sweep_at_ = kFirstSweep;
   std::unordered_map<std::string, std::int64_t> numbers_;
+  std::unordered_set<std::string> mixed_;  // group and receiver
+  // Of the backward that runs.
+  bool is_plain_ = false;  // no other was called inside it
+  std::unordered_map<std::string, std::int64_t> ordinals_;
   std::unordered_map<StorageId, Written> written_;
   std::unordered_map<std::thread::id, std::shared_ptr<Receipt>> last_of_thread_;
   std::deque<std::shared_ptr<Receipt>> kept_;  // those that were asked for, newest last

@@ -3,6 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+
 #include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
@@ -29,6 +31,21 @@ void take_answer(nb::handle answer, Receipt& receipt, bool& all_declared) {
   for (Finding& finding : behind) receipt.elsewhere.push_back(std::move(finding));
 }
 
+// Where a value was made is worth more than through whose hands it went.
+void keep_most(std::vector<Finding>& stories) {
+  for (std::size_t i = stories.size(); i-- > 0 && stories.size() > Finding::kMostElsewhere;) {
+    if (stories[i].origin.kind == OriginKind::kReceived)
+      stories.erase(stories.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (stories.size() > Finding::kMostElsewhere) stories.resize(Finding::kMostElsewhere);
+}
+
+// Infinities that were written on purpose, and a nan that the reduction made of them.
+bool is_more_than_given(const Collective& call, const TensorState& state) {
+  const auto gave_nan = [](const Giver& giver) { return giver.nan > 0; };
+  return state.kinds.nan && std::none_of(call.givers.begin(), call.givers.end(), gave_nan);
+}
+
 // Asks once what the other ranks gave into it.
 void ask_givers(Receipt& receipt) {
   if (receipt.asked) return;
@@ -38,15 +55,16 @@ void ask_givers(Receipt& receipt) {
   try {
     if (board_of_ranks().ask() == nullptr) return;
     const Collective& call = receipt.call;
-    const nb::tuple question = nb::make_tuple(call.group, call.way, call.sequence);
+    const nb::tuple question =
+        nb::make_tuple(call.group, call.way, call.sequence, receipt.ordinal, receipt.bytes);
     const nb::object answer = nb::steal(Stopping::ask(board_of_ranks().ask(), question.ptr()));
     if (!answer.is_valid() || answer.is_none()) return;
     bool all_declared = true;
     for (nb::handle one : nb::object(answer[1])) take_answer(one, receipt, all_declared);
     receipt.call.givers_known = nb::cast<bool>(answer[0]);
+    if (!answer[2].is_none()) receipt.call.bucket = nb::cast<int>(answer[2]);
     receipt.declared = all_declared && !receipt.call.givers.empty() && receipt.call.givers_known;
-    if (receipt.elsewhere.size() > Finding::kMostElsewhere)
-      receipt.elsewhere.resize(Finding::kMostElsewhere);
+    keep_most(receipt.elsewhere);
   } catch (const std::exception&) {
     receipt.call.givers_known = false;  // an answer that is none
   }
@@ -60,14 +78,24 @@ BoardOfRanks& board_of_ranks() {
   return one;
 }
 
+void tell_ranks_of_leaving() noexcept {
+  if (Py_IsInitialized() == 0) return;
+  const nb::gil_scoped_acquire gil;
+  if (board_of_ranks().leave() == nullptr) return;
+  Py_XDECREF(Stopping::ask(board_of_ranks().leave(), nb::make_tuple().ptr()));
+}
+
 std::optional<World::Receipt> receipt_of(const TensorState& state) {
   std::optional<Receipt> receipt = Watcher::get().receipts().of_storage(state.storage);
   if (!receipt) return std::nullopt;
   ask_givers(*receipt);
-  // Nobody gave it, and the call only copies: somebody else wrote here since.
+  // Nobody gave it, and the call only copies, or would have made an infinity too: somebody else
+  // wrote here since.
   const Collective& call = receipt->call;
-  if (call.givers_known && call.givers.empty() && !call.reduces) return std::nullopt;
-  return World::Receipt{receipt->number, receipt->op, receipt->place, receipt->declared};
+  const bool may_make = call.reduces && state.kinds.inf;
+  if (call.givers_known && call.givers.empty() && !may_make) return std::nullopt;
+  const bool declared = receipt->declared && !is_more_than_given(call, state);
+  return World::Receipt{receipt->number, receipt->op, receipt->place, declared};
 }
 
 void tell_of_ranks(const EventView& origin, Finding& finding) {

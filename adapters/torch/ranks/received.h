@@ -14,21 +14,27 @@ namespace nanscope::torch_adapter {
 // another is given, or null. With the GIL held.
 class BoardOfRanks {
  public:
-  void configure(PyObject* join, PyObject* give, PyObject* ask) {
+  void configure(PyObject* join, PyObject* give, PyObject* ask, PyObject* leave) {
     join_.keep(join);
     give_.keep(give);
     ask_.keep(ask);
+    leave_.keep(leave);
   }
   [[nodiscard]] PyObject* join() const noexcept { return join_.get(); }
   [[nodiscard]] PyObject* give() const noexcept { return give_.get(); }
   [[nodiscard]] PyObject* ask() const noexcept { return ask_.get(); }
+  [[nodiscard]] PyObject* leave() const noexcept { return leave_.get(); }
 
  private:
   KeptFunction join_;
   KeptFunction give_;
   KeptFunction ask_;
+  KeptFunction leave_;
 };
 [[nodiscard]] BoardOfRanks& board_of_ranks();
+
+// This rank is not watched any more; takes the GIL.
+void tell_ranks_of_leaving() noexcept;
 
 // The receipt of memory that a collective wrote; without the GIL, which is taken to ask.
 [[nodiscard]] std::optional<World::Receipt> receipt_of(const TensorState& state);

@@ -415,6 +415,24 @@ void count_results(const Wrapper& wrapper, const Call& call, void* result) {
   if (computed) this_thread().count_unseen(static_cast<std::size_t>(Sight::kOtherDevice));
 }
 
+// On a thread of the backend, which fills the program's memory from its own: with what was
+// received.
+void carry_received(const Call& call, void* result) noexcept {
+  const Wrapper& wrapper = wrapper_of(call);
+  if (wrapper.collective || wrapper.other_device || this_thread().is_busy()) return;
+  try {
+    Receipts& receipts = Watcher::get().receipts();
+    each_tensor(wrapper, call, [&](const at::Tensor& from, std::size_t, int) {
+      each_output(wrapper, call, result, [&](const at::Tensor& to, int) {
+        if (!from.has_storage() || !to.has_storage()) return;
+        if (receipts.carry(from, to)) Watcher::get().storages().others_may_write(to);
+      });
+    });
+  } catch (const std::exception& error) {
+    Watcher::get().disarming().disarm(wrapper.info.name, error.what());
+  }
+}
+
 void look_at_results(Call& call, void* result, const Before* before) {
   Wrapper& wrapper = wrapper_of(call);
   ThreadWatch& thread = this_thread();
@@ -483,7 +501,10 @@ void look_at_device(Call& call, void* result, const Before* before) {
 }  // namespace
 
 void call_returned(Call& call, void* result) {
-  if (call.inner) return;
+  if (call.inner) {
+    if (__builtin_expect(works_for_collectives(), 0)) carry_received(call, result);
+    return;
+  }
   const Timed timed(Part::kReturn);
   const OwnTime::Sampled sampled(this_thread().own_time());
   const KeptBefore before(static_cast<Before*>(call.before));

@@ -25,6 +25,37 @@ constexpr std::size_t kNoFinding = ThreadWatch::kNoFinding;
   throw error;
 }
 
+// While one lives, torch's compiler reads no frame of this thread: a function that is only partly
+// compiled runs with it switched on, and what we ask of Python is not the program's. With the GIL
+// held and no error set.
+class WithoutCompiler {
+ public:
+  WithoutCompiler() noexcept : before_(put(Py_None)) {}
+  ~WithoutCompiler() {
+    if (before_ == nullptr) return;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_XDECREF(put(before_));
+    Py_DECREF(before_);
+    PyErr_Restore(type, value, trace);
+  }
+  WithoutCompiler(const WithoutCompiler&) = delete;
+  WithoutCompiler& operator=(const WithoutCompiler&) = delete;
+
+ private:
+  // What was there before; null where this torch has no such thing.
+  static PyObject* put(PyObject* callback) noexcept {
+    PyObject* const frames = PyImport_ImportModule("torch._C._dynamo.eval_frame");
+    PyObject* const before =
+        frames == nullptr ? nullptr : PyObject_CallMethod(frames, "set_eval_frame", "O", callback);
+    Py_XDECREF(frames);
+    if (before == nullptr) PyErr_Clear();
+    return before;
+  }
+
+  PyObject* before_;
+};
+
 }  // namespace
 
 void Stopping::configure(PyObject* exception_for, std::int64_t steps) {
@@ -44,6 +75,7 @@ void Stopping::throw_exception_for(PyObject* finding) {
       Py_XDECREF(finding);
       return;
     }
+    const WithoutCompiler without_compiler;
     exception = finding == nullptr ? nullptr : PyObject_CallOneArg(exception_for_.get(), finding);
   }
   Py_XDECREF(finding);
@@ -60,6 +92,7 @@ void Stopping::stop_if_wanted() {
   const WithGil gil;
   if (std::exchange(thread.look_wanted_, false)) {
     const Busy busy;
+    const WithoutCompiler without_compiler;
     PyObject* answer = on_read_.get() != nullptr ? PyObject_CallNoArgs(on_read_.get()) : nullptr;
     if (answer == nullptr) PyErr_Clear();
     Py_XDECREF(answer);
@@ -117,14 +150,18 @@ bool is_no_fault(PyObject* exception) {
 PyObject* Stopping::ask(PyObject* function, PyObject* arguments) noexcept {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  PyObject* answer = PyObject_Call(function, arguments, nullptr);
-  for (int again = 0; again < 2 && answer == nullptr; ++again) {
-    PyObject* const raised = take_exception();
-    if (again == 0) answer = PyObject_Call(function, arguments, nullptr);
-    if (answer != nullptr || is_no_fault(raised)) {
-      keep_interrupt(raised);
-    } else {
-      Py_XDECREF(raised);
+  PyObject* answer = nullptr;
+  {
+    const WithoutCompiler without_compiler;
+    answer = PyObject_Call(function, arguments, nullptr);
+    for (int again = 0; again < 2 && answer == nullptr; ++again) {
+      PyObject* const raised = take_exception();
+      if (again == 0) answer = PyObject_Call(function, arguments, nullptr);
+      if (answer != nullptr || is_no_fault(raised)) {
+        keep_interrupt(raised);
+      } else {
+        Py_XDECREF(raised);
+      }
     }
   }
   PyErr_Restore(type, value, trace);

@@ -66,6 +66,7 @@ def begin(adapter: ModuleType, put: Put) -> None:
         ("torch.export.pt2_archive._package", _of_packages),
         ("torch._dynamo.package", _of_precompiled),
         ("torch._dynamo.aot_compile", _of_ahead),
+        ("torch._dynamo.trace_rules", _of_frames),
     ):
         when_imported(name, functools.partial(_stand_in, compiler, put, stand_in))
 
@@ -195,6 +196,11 @@ def _of_packages(watch: Compiler, put: Put, packages: ModuleType) -> None:
     kind = getattr(packages, "AOTICompiledModel", None)
     if kind is not None:
         _look_behind(watch, put, kind, PACKAGE)
+
+
+def _of_frames(watch: Compiler, put: Put, rules: ModuleType) -> None:
+    """Code of ours is nothing to compile: hooks run in the midst of functions that partly are."""
+    rules.add("nanscope")
 
 
 def _of_ahead(watch: Compiler, put: Put, ahead: ModuleType) -> None:

@@ -176,7 +176,7 @@ def connect(
             steps=steps,
         )
     )
-    adapter.configure_ranks(board.join, board.give, board.ask)
+    adapter.configure_ranks(board.join, board.give, board.ask, board.leave)
     return Hooks(torch, adapter, choice)
 
 
@@ -194,6 +194,7 @@ class Hooks:
         self._late_kernels(torch, adapter)
         self._loaders()
         self._compiler(adapter)
+        self._pipelines(adapter)
 
     def remove(self) -> None:
         """Torch is as it was."""
@@ -297,6 +298,15 @@ class Hooks:
         from nanscope.compiled import attach as compiled
 
         compiled.begin(adapter, self._put)
+
+    def _pipelines(self, adapter: ModuleType) -> None:
+        """What a stage runs on memory that nobody has written."""
+        from nanscope.moments import pipelines
+
+        def stand_in(owner: type, name: str, function: Callable) -> None:
+            self._put(owner, name, _Method(function, getattr(owner, name)))
+
+        pipelines.begin(adapter, stand_in)
 
     def _late_kernels(self, torch: ModuleType, adapter: ModuleType) -> None:
         Library, Namespace = torch.library.Library, torch._ops._OpNamespace

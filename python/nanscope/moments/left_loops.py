@@ -38,6 +38,7 @@ class LeftLoops:
         self.unknown_at = -1
         self.influenced: set[str] = set()  # names that were set because of it
         self.lines: dict[FrameType, int] = {}  # where each followed frame is
+        self.begun: dict[FrameType, int] = {}  # where the read was: that line may be a test, too
 
     # ---------------------------------------------------------------- begin and end
     def bad_read(self) -> None:
@@ -59,6 +60,7 @@ class LeftLoops:
         self.tracing, self.step, self.thread = True, step, get_ident()
         self.influenced.clear()
         self.lines = {one: one.f_lineno for one in frames}
+        self.begun = dict(self.lines)
         for one in frames:
             one.f_trace = self._local
         sys.settrace(self._global)
@@ -72,7 +74,7 @@ class LeftLoops:
         for frame in self.lines:
             if frame.f_trace == self._local:
                 frame.f_trace = None
-        self.lines = {}
+        self.lines, self.begun = {}, {}
 
     # ---------------------------------------------------------------- while it lasts
     def _global(self, frame: FrameType, event: str, _: object):
@@ -89,6 +91,8 @@ class LeftLoops:
                 self.stop()  # the training went on
                 return None
             if event == "line":
+                if frame in self.begun:
+                    self._looks(frame, self.begun.pop(frame))
                 self._moved(frame, frame.f_lineno)
                 self._looks(frame, frame.f_lineno)
             elif event == "return":

@@ -1,8 +1,8 @@
 """The operands of an expression that has just run, read from its frame.
 
 Names, attributes and subscripts are looked up, arithmetic between numbers and arrays is done again,
-reductions of plain arrays (`x.std(0)`) too, and nothing else: no other call is evaluated again, no
-property, no `__getitem__` of the program's own.
+reductions of plain arrays (`x.std(0)`) and types of NumPy (`np.float64(n)`) too, and nothing else:
+no other call is evaluated again, no property, no `__getitem__` of the program's own.
 """
 
 from __future__ import annotations
@@ -114,6 +114,10 @@ class _Reader:
                 array, axes = self.value(base), [self.value(argument) for argument in args]
                 if _is_array(array) and all(type(axis) in (int, tuple) for axis in axes):
                     return _again(lambda _: getattr(array, name)(*axes), array)
+            case ast.Call(function, [argument], []):  # np.float64(n)
+                kind = self.value(function)
+                if isinstance(kind, type) and issubclass(kind, sys.modules["numpy"].generic):
+                    return _again(kind, self.value(argument))
         return UNKNOWN
 
     def name(self, name: str) -> object:

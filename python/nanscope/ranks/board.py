@@ -5,6 +5,9 @@ it is, and where it was made. A rank that receives something non-finite then fin
 name of the call, which is the same on all ranks: group, way, number. So the answer is there when
 it is asked for, and no clock is compared. Nothing is sent while all is finite but one word of each
 rank, at its first collective: that it is watched.
+
+A launcher that starts failed ranks again keeps its store: all keys begin with the number of the
+attempt, so that nobody takes what an earlier attempt said for what happens now.
 """
 
 from __future__ import annotations
@@ -14,31 +17,54 @@ import os
 import sys
 from collections import deque
 
+from nanscope.ranks.buckets import buckets
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     Gift = tuple[int, int, int, int, bool, bytes]  # rank, nan, pos_inf, neg_inf, declared, story
+    Answer = tuple[bool, list[Gift], int | None]
 
 PATIENCE_S = 10  # for a store that does not answer
 MOST_GIFTS = 1024  # of this rank; of older ones nobody asks any more
+ANY = "any>"  # the way of a message that was received from whoever sent one
+STOP = "stop"  # the key under which a rank says that it has found an error
 
 
 class Board:
     """The store of the default process group, under keys of our own."""
 
     def __init__(self) -> None:
-        self._store = None
+        self.joined: Callable[[], None] | None = None  # called whenever there is a new store
+        # From the first on, as every rank does. Otherwise a call has other numbers on other ranks,
+        # and nothing can be asked of them.
+        self.counts_every_call = False
         self._of = None  # the store of torch that it is a part of
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Also in the child of a fork: the process group is its parent's, and so is the rank."""
+        self._of_parent = self._of
+        self._store = None
+        self._of = None
         self._given: deque[str] = deque()
         self._place = (0, 1)  # rank and size of the world, also after the group was destroyed
-        self.joined = None  # called once there is a store
 
     # ---------------------------------------------------------------- asked by the adapter
-    def join(self) -> None:
-        """The first collective of this process is about to run."""
-        if self.store() is not None and self.joined is not None:
-            self.joined()
+    def join(self, *_: object) -> None:
+        """A process group was made, or its first collective is about to run."""
+        self.store()
+
+    def leave(self) -> None:
+        """This rank is not watched any more: what it gives from now on, nobody knows."""
+        store = self.store()
+        try:
+            if store is not None:
+                store.delete_key(_watched(self.own_rank()))
+        except Exception:
+            pass
 
     def give(
         self,
@@ -53,34 +79,43 @@ class Board:
     ) -> None:
         """This rank is about to give that much into a call."""
         store = self.store()
-        if store is None:
+        if store is None or not self.counts_every_call:
             return
         head = {"rank": rank(), "amounts": [nan, pos_inf, neg_inf], "declared": declared}
         call = _name_of(group, way, sequence)
         try:
-            number = store.add(call, 1)
-            key = f"{call}/{number}"
+            key = f"{call}/{store.add(call, 1)}"
             store.set(key, json.dumps(head).encode() + b"\n" + story)
+            if way:
+                to = _name_of_receiver(group, way)
+                store.set(f"{to}/{store.add(to, 1)}", key)
             self._given.append(key)
             if len(self._given) > MOST_GIFTS:
                 store.delete_key(self._given.popleft())
         except Exception:
             pass  # the store is gone; the capture tells of it
 
-    def ask(self, group: str, way: str, sequence: int) -> tuple[bool, list[Gift]] | None:
-        """Whether all who could give were watched, and what was given, lowest rank first."""
+    def ask(self, group: str, way: str, sequence: int, ordinal: int, size: int) -> Answer | None:
+        """Whether all who could give were watched, what was given, lowest rank first, and which
+        bucket of DDP it is: the call was the reducer's `ordinal`-th in its backward.
+        """
         store = self.store()
-        if store is None:
+        if store is None or not self.counts_every_call:
             return None
-        call = _name_of(group, way, sequence)
         try:
-            count = store.add(call, 0)
-            gifts = [_read(store.get(f"{call}/{number}")) for number in range(1, count + 1)]
-            givers = _givers(group, way)
-            known = bool(givers) and store.check([_watched(one) for one in givers])
+            if way.startswith(ANY):
+                gifts = _gifts_to_receiver(store, _name_of_receiver(group, way))
+                # Which of them came is not known, unless none was bad.
+                known = not gifts and _are_watched(store, _givers(group, way))
+            else:
+                call = _name_of(group, way, sequence)
+                count = store.add(call, 0)
+                gifts = [_read(_get(store, f"{call}/{one}")) for one in range(1, count + 1)]
+                known = _are_watched(store, _givers(group, way))
         except Exception:
             return None
-        return known, sorted(gifts, key=lambda gift: gift[0])
+        gifts.sort(key=lambda gift: gift[0])
+        return known, gifts, buckets.number_of(ordinal, size)
 
     # ---------------------------------------------------------------- the store
     def store(self):
@@ -88,14 +123,21 @@ class Board:
         distributed = _initialized()
         if distributed is None:
             return self._store  # the group is destroyed; the store lives on while it is held
+        is_new = False
         try:
             theirs = distributed.distributed_c10d._get_default_store()
-            if self._of is not theirs:
+            if theirs is self._of_parent:
+                return None
+            is_new = self._of is not theirs
+            if is_new:
                 self._store, self._of = _connected(distributed, theirs), theirs
                 self._place = (distributed.get_rank(), distributed.get_world_size())
-                self._store.set(_watched(rank()), f"{os.uname().nodename} {os.getpid()}")
+                self._store.set(_watched(rank()), f"{os.getpid()} {_processes_here()}")
         except Exception:
-            self._store, self._of = None, None
+            self._store = self._of = None
+            is_new = False
+        if is_new and self.joined is not None:
+            self.joined()
         return self._store
 
     def another_connection(self):
@@ -107,6 +149,36 @@ class Board:
         except Exception:
             return None
 
+    def was_stopped_before(self) -> bool:
+        """An error was found before the launcher started the ranks again."""
+        try:
+            earlier = [
+                _connected(sys.modules["torch.distributed"], self._of, number)
+                for number in range(attempt())
+            ]
+            return any(store.check([STOP]) for store in earlier)
+        except Exception:
+            return False
+
+    def is_gone(self, number: int) -> bool | None:
+        """Whether the process of that rank has ended; None: it is elsewhere, or not watched."""
+        pid = self._process_of(number)
+        return None if pid is None else has_ended(pid)
+
+    def is_rank(self, pid: int) -> bool:
+        """Whether that process of this system is one of the ranks."""
+        return any(self._process_of(number) == pid for number in range(self.world_size()))
+
+    def _process_of(self, number: int) -> int | None:
+        try:
+            key = _watched(number)
+            if not self._store.check([key]):
+                return None
+            pid, _, where = self._store.get(key).decode().partition(" ")
+            return int(pid) if where == _processes_here() else None
+        except Exception:
+            return None
+
     def own_rank(self) -> int:
         return self._place[0]
 
@@ -114,14 +186,24 @@ class Board:
         return self._place[1]
 
 
-def _connected(distributed: ModuleType, theirs):
-    """The program may wait in its own connection for as long as it likes."""
-    from datetime import timedelta
+def attempt() -> int:
+    """How often an elastic launcher has started the ranks again."""
+    count = os.environ.get("TORCHELASTIC_RESTART_COUNT", "")
+    return int(count) if count.isdigit() else 0
 
+
+def _connected(distributed: ModuleType, theirs, number: int | None = None):
+    """The program may wait in its own connection for as long as it likes."""
     ours = theirs.clone() if hasattr(theirs, "clone") else theirs
     if ours is not theirs:
-        ours.set_timeout(timedelta(seconds=PATIENCE_S))
-    return distributed.PrefixStore("nanscope", ours)
+        ours.set_timeout(_patience())
+    return distributed.PrefixStore(f"nanscope/{attempt() if number is None else number}", ours)
+
+
+def _patience():
+    from datetime import timedelta
+
+    return timedelta(seconds=PATIENCE_S)
 
 
 def _initialized() -> ModuleType | None:
@@ -136,12 +218,50 @@ def rank() -> int:
     return 0 if distributed is None else distributed.get_rank()
 
 
+def _processes_here() -> str:
+    """A name for the system whose processes are counted together with this one."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return f"only {os.getpid()}"
+
+
+def has_ended(pid: int) -> bool:
+    """One that its parent has not asked for yet has ended too."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 def _watched(number: int) -> str:
     return f"watched/{number}"
 
 
+def _are_watched(store, ranks: list[int]) -> bool:
+    return bool(ranks) and store.check([_watched(one) for one in ranks])
+
+
 def _name_of(group: str, way: str, sequence: int) -> str:
     return f"gift/{group}/{way}/{sequence}"
+
+
+def _name_of_receiver(group: str, way: str) -> str:
+    """Of all bad messages to one rank under one tag."""
+    return f"to/{group}/{way.partition('>')[2]}"
+
+
+def _gifts_to_receiver(store, to: str) -> list[Gift]:
+    keys = [_get(store, f"{to}/{one}").decode() for one in range(1, store.add(to, 0) + 1)]
+    return [_read(_get(store, key)) for key in keys if store.check([key])]
+
+
+def _get(store, key: str) -> bytes:
+    """Who was about to write it may have been killed: nobody waits for ever."""
+    store.wait([key], _patience())
+    return store.get(key)
 
 
 def _read(payload: bytes) -> Gift:
@@ -156,7 +276,7 @@ def _givers(group: str, way: str) -> list[int]:
     found = [pg for pg, name in c10d._world.pg_names.items() if name == group]
     members = c10d.get_process_group_ranks(found[0]) if found else []
     sender = way.partition(">")[0]
-    if not sender:
+    if not way or way.startswith(ANY):
         return members
     return [members[int(sender)]] if sender.isdigit() and int(sender) < len(members) else []
 

@@ -15,7 +15,8 @@ from nanscope import _core
 from nanscope.compiled.processes import is_compiler_at_work
 from nanscope.errors import ChildStop
 from nanscope.outside.arrivals import arrivals
-from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop
+from nanscope.ranks import together
+from nanscope.run.ending import REAL_EXIT, Ending, leave_at_once, replaces_stop
 from nanscope.run.following import Following, is_python
 from nanscope.run.imports import when_imported
 from nanscope.run.process import Watch
@@ -126,6 +127,8 @@ class Children:
         if self.stopped and not status:  # it called sys.exit(0) on its way out
             kind = "stopped"
         changed = watch.judge(Ending(kind, status), self.raised)
+        if changed is not None and together.is_one_of_many():
+            leave_at_once(changed)
         return status if changed is None else changed
 
     # ---------------------------------------------------------------- other programs

@@ -13,12 +13,14 @@ from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.outside.arrivals import arrivals
 from nanscope.ranks import together
+from nanscope.ranks.board import attempt
 from nanscope.run import program
 from nanscope.run.children import Children
-from nanscope.run.ending import leave_at_once
+from nanscope.run.ending import REAL_EXIT, Ending, leave_at_once
 from nanscope.run.following import VARIABLE
-from nanscope.run.news import joined
+from nanscope.run.news import joined, was_stopped
 from nanscope.run.process import Watch
+from nanscope.run.rank_end import ERROR_FOUND, despite_late_stop
 from nanscope.run.settings import Settings
 
 
@@ -33,10 +35,16 @@ def main() -> None:
     arrivals.other_processes = True
     watch = Watch(settings)
     joined(settings.news, settings.followed)
+    if attempt() > 0 and was_stopped(settings.news):  # a rank, started again after an error
+        watch.judge(Ending("stopped", 0))
+        REAL_EXIT(ERROR_FOUND)
     watch.begin()
     Children(watch).follow()
-    ending = _execute(kind, target, args)
-    status = watch.judge(ending) if ending.started else None
+    try:
+        ending = _execute(kind, target, args)
+    except (Stop, ChildStop) as late:  # another rank's, when the program had ended already
+        ending = Ending("stopped", 0, late)
+    status = despite_late_stop(lambda: watch.judge(ending)) if ending.started else None
     if status is not None and together.is_one_of_many():
         leave_at_once(status)
     program.leave(ending, status)

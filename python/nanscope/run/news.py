@@ -10,13 +10,17 @@ from nanscope.telling.stack import display_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nanscope.ranks.replicas import Replicas
+
     Origin = tuple[str, int, str]
 
 OUT_OF_THE_WAY = 250  # a descriptor that programs do not count on
 TOLD = b"told\n"  # a line of the process that began the run
+STOPPED = "stopped"  # a line of ranks, of which one has found an error
 OF_CHILD = "nanscope: a child process, pid {}, found an error: {}"
 SAME_IN_CHILD = "nanscope: a child process, pid {}, found an error: {} (the one above)"
 NOT_ENDED = "they did not say how they ended: they were killed, or still ran"
+SILENT = "has not said how it ended: it was killed, or still runs."
 IN_WORKER = "nanscope: an error in a worker of a data loader, pid {}."
 
 
@@ -24,6 +28,11 @@ def in_memory() -> tuple[int, str]:
     """A file that other processes open by its path as long as this one lives."""
     descriptor = _moved_up(os.memfd_create("nanscope", os.MFD_CLOEXEC))
     return descriptor, f"/proc/{os.getpid()}/fd/{descriptor}"
+
+
+def process_of(path: str) -> int:
+    """Whose file in memory it is."""
+    return int(path.split("/")[2])
 
 
 def _moved_up(low: int) -> int:
@@ -59,6 +68,14 @@ class News:
         ends = [loads(line[6:]) for line in lines if line.startswith("ended {")]
         return {end["pid"]: end for end in ends}
 
+    def elsewhere(self) -> list[bytes]:
+        """What ranks said at their end that other launchers had started."""
+        from base64 import b64decode
+        from zlib import decompress
+
+        lines = [line.split() for line in _text(self.descriptor).splitlines()]
+        return [decompress(b64decode(line[1])) for line in lines if line[:1] == [b"elsewhere"]]
+
     def gaps(self) -> list[tuple[str, str, int]]:
         """What went unwatched in other Pythons, which keep no capture if they found no error."""
         ended = self.ended()
@@ -73,9 +90,12 @@ class News:
         return [(what, why, count) for (what, why), count in found.items()]
 
     def summaries_of_ranks(self) -> list[str]:
-        ends = [end for end in self.ended().values() if end["rank"] is not None]
-        ends.sort(key=lambda end: end["rank"])
-        return [f"nanscope: rank {end['rank']}, pid {end['pid']}: {end['summary']}" for end in ends]
+        ended = self.ended()
+        said = {pid: (end["rank"], end["summary"]) for pid, end in ended.items()}
+        for pid, rank in self.joined().values():
+            said.setdefault(pid, (rank, SILENT))
+        ranks = sorted((rank, pid, text) for pid, (rank, text) in said.items() if rank is not None)
+        return [f"nanscope: rank {rank}, pid {pid}: {text}" for rank, pid, text in ranks]
 
     def close(self) -> None:
         """Who comes later tells of it himself."""
@@ -87,10 +107,13 @@ class News:
 
 
 def _text(descriptor: int) -> bytes:
+    text = b""
     try:
-        return os.pread(descriptor, 1 << 20, 0)
+        while more := os.pread(descriptor, 1 << 20, len(text)):
+            text += more
     except OSError:
-        return b""
+        pass  # the program closed it
+    return text
 
 
 def _lines(text: bytes) -> list[tuple[int, str]]:
@@ -100,10 +123,10 @@ def _lines(text: bytes) -> list[tuple[int, str]]:
     return [(pid, path) for pid, path in last.items() if path != "!"]
 
 
-def joined(path: str, name: str) -> None:
-    """In a Python that the program started: it is watched."""
-    rank = os.environ.get("RANK", "")
-    _append(path, f"joined {name} {os.getpid()} {rank if rank.isdigit() else '-'}")
+def joined(path: str, name: str, rank: int | None = None) -> None:
+    """In a Python that the program started: it is watched. Again once it knows its rank."""
+    said = os.environ.get("RANK", "") if rank is None else str(rank)
+    _append(path, f"joined {name} {os.getpid()} {said if said.isdigit() else '-'}")
 
 
 def _joined(text: bytes) -> dict[str, tuple[int, int | None]]:
@@ -118,17 +141,46 @@ def _joined(text: bytes) -> dict[str, tuple[int, int | None]]:
 
 
 def joined_names(path: str) -> set[str]:
+    return set(_joined(_read_all(path)))
+
+
+def _read_all(path: str) -> bytes:
+    """Of another process; nothing if that is gone."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return set()
+        return b""
     try:
-        return set(_joined(_text(descriptor)))
+        return _text(descriptor)
     finally:
         os.close(descriptor)
 
 
-def end_in_news(path: str, capture: _core.Capture, file: str) -> None:
+def stopped_in_news(path: str) -> None:
+    """In a rank: one of them has found an error, and all end."""
+    _append(path, STOPPED)
+
+
+def was_stopped(path: str) -> bool:
+    """In a rank that a launcher starts again: whether that is in vain."""
+    return STOPPED.encode() in _read_all(path).splitlines()
+
+
+def bring(path: str, end: bytes) -> None:
+    """In a rank: how one ended that another launcher had started."""
+    from base64 import b64encode
+    from zlib import compress
+
+    _append(path, f"elsewhere {b64encode(compress(end)).decode()} .")
+
+
+def end_in_news(
+    path: str,
+    capture: _core.Capture,
+    file: str,
+    sentence: str = "",
+    replicas: Replicas | None = None,
+) -> None:
     """At the end of such a Python: a line for the run."""
     report = loads(capture.json())
     said = {
@@ -138,6 +190,8 @@ def end_in_news(path: str, capture: _core.Capture, file: str) -> None:
         "error": capture.error,
         "path": file,
         "coverage": report["coverage"],
+        "sentence": sentence,
+        "replicas": replicas,
     }
     _append(path, "ended " + dumps(said))
 

@@ -51,6 +51,9 @@ class Observer:
     def error_in_replay(self) -> None:
         """An error is found, on this thread; a replay ends here and sends what it knows."""
 
+    def joined_ranks(self) -> None:
+        """This process is one of many ranks from now on."""
+
     def forked(self) -> bool:
         """In the child of a fork; False: it is a snapshot, and watches nothing yet."""
         return True

@@ -24,6 +24,7 @@ from nanscope.run.news import (
     joined_names,
 )
 from nanscope.run.observer import Observer
+from nanscope.run.rank_end import ERROR_FOUND, RankEnd, settle_late_stop
 from nanscope.run.stopping import at_harm
 from nanscope.telling.allowances import allowances
 from nanscope.telling.stack import display_path
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from nanscope.run.notices import Notices
     from nanscope.run.settings import Settings
 
-ERROR_FOUND = 3
 STOPPED_CHILD = 1  # as after any exception that nobody caught
 begun = False  # this process is watched as a whole
 NO_TORCH = "nanscope: the program never imported torch; nothing was watched."
@@ -50,8 +50,6 @@ RAN_ON = (
 )
 IN_CHILD = "nanscope: an error in a child process, pid {}."
 NOT_JOINED = "they ran without nanscope: another interpreter, or -I, -S or -E"
-STOPPED_WITH_OTHERS = "nanscope stopped the program: another rank found an error"
-STUCK_AFTER_S = 5.0  # a collective that waits for a rank that has ended
 
 
 def _say_which_rank(conclusion: Conclusion) -> None:
@@ -97,6 +95,7 @@ class Watch:
         self.replayer: Replayer | None = None  # nanscope replay
         self.news = None  # of children, in the process that began the run
         self.following: Following | None = None  # other Pythons that the program starts
+        self.ranks = RankEnd(self)
         self.nothing_chosen: str | None = None  # a sentence
         self.judging = 0  # the thread that does
         self.judged = False
@@ -146,8 +145,7 @@ class Watch:
             arrivals.readers.of_torch(torch)
             self.begin_session(os.getpid())
             _core.have_last_words(self.last_words)
-            together.listener.stopped = self.others_stopped
-            board.joined = together.listener.begin
+            self.ranks.begin()
             observer.begin()
         except Exception as error:
             self.problem = f"nanscope could not attach itself to torch: {error!r}"
@@ -199,6 +197,7 @@ class Watch:
         if not self.observer.forked():
             return  # a snapshot: what it watches, if ever, is the run
         self.settings.is_child = True
+        self.ranks.forked()
         arrivals.other_processes = True
         self.settings.json = self.settings.html = ""
         self.settings.force = False
@@ -230,7 +229,7 @@ class Watch:
             self._leave_it_to_the_other()
             return self.status
         self.judging = get_ident()
-        together.listener.end()
+        settle_late_stop()
         try:
             # The end has no place in the source: not that of whoever calls us here.
             self.status = _core.call_hidden(self._judge, ending, raised)
@@ -263,10 +262,10 @@ class Watch:
             from nanscope.run import proposal  # its imports are for a program that had an error
 
             proposal.add_to(conclusion, self.settings)
-        if self._is_told_with_others(conclusion, ending, found):
-            return ERROR_FOUND
+        if self.ranks.is_told(conclusion, ending, found):
+            return self.error_status
         self._show(conclusion, ending, children)
-        self._write(conclusion.capture, conclusion.path)
+        self.write(conclusion.capture, conclusion.path)
         if found and self.keeper is not None:
             self.keeper.write(conclusion.capture)
         if found and self.notices is not None:
@@ -275,7 +274,7 @@ class Watch:
             return self.replayer.conclude(conclusion.capture)
         return self._status(found, ending)
 
-    def _write(self, capture: _core.Capture, path: str) -> None:
+    def write(self, capture: _core.Capture, path: str) -> None:
         """What --json and --html ask for."""
         if self.settings.json:
             write_text(self.settings.json, capture.json())
@@ -357,76 +356,6 @@ class Watch:
         if lines:
             say("\n".join(lines))  # at once: other processes write there too
 
-    # ---------------------------------------------------------------- ranks
-    def _is_told_with_others(self, conclusion: Conclusion, ending: Ending, found: bool) -> bool:
-        """A rank: what it found is a part of what all found, which is told once."""
-        settings, capture = self.settings, conclusion.capture
-        if settings.followed:
-            end_in_news(settings.news, capture, conclusion.path)
-        if not together.is_one_of_many():
-            return self._is_told_of_children(conclusion, ending)
-        if settings.is_spawned or not (found or together.are_stopped()):
-            return False
-        if settings.followed and is_left_to_the_run(settings.news):
-            return True
-        from nanscope.run import many
-
-        if settings.json != "-":  # before the others know of it: who tells of all may replace it
-            self._write(capture, conclusion.path)
-        own = together.End.of(capture, conclusion.path, many.sentence_on_end(capture, ending))
-        own.write()
-        if not together.is_teller():
-            together.wait_until_told()
-            return True
-        merged = many.of_ends(*together.ends_of_others(own))
-        if merged is None:
-            return False
-        self._tell(merged, conclusion)
-        together.has_told()
-        return True
-
-    def _is_told_of_children(self, conclusion: Conclusion, ending: Ending) -> bool:
-        """The process that started the ranks: it computes nothing itself."""
-        if self.news is None or conclusion.capture.error:
-            return False
-        from nanscope.run import many
-
-        merged = many.of_news(self.news)
-        if merged is None:
-            return False
-        self._tell(merged, conclusion)
-        return True
-
-    def _tell(self, merged: _core.Capture, conclusion: Conclusion) -> None:
-        settings, lines = self.settings, list(conclusion.complaints)
-        if not settings.quiet:
-            text = merged.text(settings.verbose, settings.color, terminal_columns())
-            lines.append(text.rstrip("\n"))
-        if lines:
-            say("\n".join(lines))
-        self._write(merged, conclusion.path)
-
-    def others_stopped(self) -> None:
-        """Another rank has found an error: this one ends too. On a thread of its own."""
-        if self.judging or self.settings.on_error == "go_on":
-            return
-        if self.adapter is None or self.observer.error_found():
-            return  # it is on its way out
-        import threading
-
-        main = threading.main_thread().ident
-        if main is not None:
-            _core.raise_in_main(Stop(STOPPED_WITH_OTHERS), main)
-        waited_until = time.monotonic() + STUCK_AFTER_S
-        while time.monotonic() < waited_until:
-            if self.judging:
-                return
-            time.sleep(0.05)
-        # It waits in a collective for a rank that has gone.
-        self.signalled = True
-        status = self.judge(Ending("stopped", 0))
-        REAL_EXIT(ERROR_FOUND if status is None else status)
-
     def _leaves_telling(self, capture: _core.Capture) -> bool:
         """A child has nothing to say, or is a worker of a data loader: what it made goes to the
         run, where it does harm; the run tells both at once.
@@ -449,7 +378,7 @@ class Watch:
             say(self.problem)
         elif not self.settings.quiet and not children:
             say(NO_TORCH)
-        self._write(self._empty_capture(ending, children), "")
+        self.write(self._empty_capture(ending, children), "")
         return ERROR_FOUND if children else None
 
     def _empty_capture(self, ending: Ending, children: list[tuple[int, str]]) -> _core.Capture:

@@ -9,14 +9,11 @@ from nanscope.errors import ChildStop, Stop
 from nanscope.ranks import together
 from nanscope.run import program, project
 from nanscope.run.children import Children
-from nanscope.run.ending import leave_at_once, say
+from nanscope.run.ending import Ending, leave_at_once, say
 from nanscope.run.news import News, in_memory
 from nanscope.run.process import Watch
+from nanscope.run.rank_end import despite_late_stop
 from nanscope.run.settings import Settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nanscope.run.program import Ending
 
 BAD_USAGE = 2
 
@@ -42,8 +39,11 @@ def carry_out(request, replay: str = "") -> int:
     _, watch.settings.handed = in_memory()
     watch.begin()
     Children(watch).follow()
-    ending = _execute(launched)
-    status = watch.judge(ending) if ending.started else None
+    try:
+        ending = _execute(launched)
+    except (Stop, ChildStop) as late:  # another rank's, when the program had ended already
+        ending = Ending("stopped", 0, late)
+    status = despite_late_stop(lambda: watch.judge(ending)) if ending.started else None
     if status is not None and together.is_one_of_many():
         leave_at_once(status)
     program.leave(ending, status)

@@ -40,6 +40,11 @@ class SentinelObserver(Observer):
         if self.looks():
             self.sentinel.before_workers()
 
+    def joined_ranks(self) -> None:
+        """A snapshot from before would join them a second time: it is never woken."""
+        if not self.replays:
+            self.sentinel.snapshots.end_all()
+
     def error_found(self) -> bool:
         return self.sentinel.answer is not None or super().error_found()
 

@@ -25,6 +25,7 @@ STATE = ("gradient", "loss", "parameter", "buffer", "optimizer_state")
 
 class RunSentinel(SentinelObserver):
     def __init__(self, watch: Watch, adapter: ModuleType) -> None:
+        self.watch = watch
         self.settings = settings = watch.settings
         quiet = settings.quiet or settings.is_child
         super().__init__(watch, adapter, settings.snapshot_every, quiet)
@@ -104,6 +105,9 @@ class RunSentinel(SentinelObserver):
 
     # ---------------------------------------------------------------- the end
     def suspicion(self, ending: Ending, raised: Raised | None) -> str | None:
+        following = self.watch.following
+        if following is not None and following.started:
+            return None  # a replay would start the other Pythons again; they tell of themselves
         return suspicion(self.adapter, ending, raised, held.tensors_of_the_program)
 
     def ran_on(self, answer: Answer, ending: Ending) -> None:

@@ -17,6 +17,7 @@ from nanscope.telling import (  # noqa: F401
     expression,
     modules,
     names,
+    shards,
     variables,
 )
 

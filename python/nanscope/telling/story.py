@@ -117,13 +117,13 @@ class Storyteller:
 
     def _name_of_storage(self, number: int) -> str | None:
         torch = sys.modules["torch"]
-        from nanscope.telling import modules
+        from nanscope.telling import modules, shards
 
         spaces = [vars(sys.modules["__main__"]), *modules.live_namespaces()]
         named = modules.parameter_names(*spaces)
         for value in self._tensors(torch):
             if id(value) in named and number in self.storage_numbers(value):
-                return named[id(value)]
+                return shards.name_of_shard(value, named[id(value)])
         return None
 
     @staticmethod

@@ -9,10 +9,11 @@ import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
-from nanscope.fix.patch.operation import imported
+from nanscope.fix.patch.operation import dotted, imported
 from nanscope.fix.patch.source_file import Edit, SourceFile, apply
 
 COMPARED, RAN, FIRED = 0, 1, 2
+PROBE = "__nanscope__"
 
 
 def patched(case_files: dict[str, SourceFile], candidate: Candidate) -> dict[str, SourceFile]:
@@ -53,8 +54,23 @@ def _with_calls(case: Case, candidate: Candidate, comparison, probe_call: str | 
         edits.append(Edit(comparison.path, comparison.begin, comparison.end, probe_call))
     else:
         edits = _with_ran(case, edits)
-    whole = Candidate(candidate.id, "", [*candidate.fires, *edits])  # first fires, then acts
-    return patched(case.files, whole)
+    edits = [*candidate.fires, *edits]  # first fires, then acts
+    calling = {e.path for e in edits if PROBE in e.text}
+    edits += [e for path in calling for e in _with_name(case.files[path])]
+    return patched(case.files, Candidate(candidate.id, "", edits))
+
+
+def _with_name(source: SourceFile) -> list[Edit]:
+    """The probe as a name of the file, behind its first import and on the same line: a compiler
+    knows no builtins but Python's own.
+    """
+    for statement in source.module.body:
+        small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+        future = isinstance(small, cst.ImportFrom) and dotted(small.module) == "__future__"
+        if isinstance(small, cst.Import | cst.ImportFrom) and not future:
+            end = source.span(statement.body[-1])[1]
+            return [Edit(source.path, end, end, f"; from builtins import {PROBE}")]
+    return []
 
 
 def _is_inside(edit: Edit, comparison: Comparison) -> bool:

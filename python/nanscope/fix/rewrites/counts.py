@@ -41,6 +41,14 @@ def is_count(case: Case, node: cst.BaseExpression, facts: TensorFacts | None) ->
     return len(seen) > 1 and max(seen) >= 2 and facts.negatives == 0
 
 
+def to_be_seen(case: Case, node: cst.BaseExpression, facts: TensorFacts | None) -> str:
+    """What the run has to show to be a count, where only a few values say so: a sum of shares can
+    be whole for a while.
+    """
+    is_integer = facts is not None and facts.dtype.startswith(("int", "uint"))
+    return "" if is_integer or counts(case.source, node) else case.source.bare(node)
+
+
 def are_whole(values: list) -> bool:
     return all(isinstance(x, int | float) and x == int(x) and x >= 0 for x in values)
 

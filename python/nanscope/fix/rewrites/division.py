@@ -12,7 +12,7 @@ from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import Operation, added, alone, append, argument, primary, pure
-from nanscope.fix.rewrites.counts import are_whole, is_count
+from nanscope.fix.rewrites.counts import are_whole, is_count, to_be_seen
 from nanscope.fix.rewrites.scope import may_run_twice, value_of
 
 SMALL_NUMBER = {"float16": "1e-3", "bfloat16": "1e-5"}  # a number of Python: else 1e-5
@@ -33,7 +33,10 @@ def propose(case: Case) -> Iterator[Candidate]:
     shown = case.source.shown(divisor)
     yield from _bounded(case, operation, divisor)
     if is_count(case, divisor, facts):
-        yield _clamp(case, operation, divisor, "1", f"{shown} counts, and nothing may be counted.")
+        counted = _clamp(
+            case, operation, divisor, "1", f"{shown} counts, and nothing may be counted."
+        )
+        yield replace(counted, count=to_be_seen(case, divisor, facts))
     elif _may_count(case, divisor, facts):
         why = f"{shown} counts, and nothing may be counted."
         yield replace(_clamp(case, operation, divisor, "1", why), count=case.source.bare(divisor))

@@ -25,27 +25,27 @@ def propose(case: Case) -> Iterator[Candidate]:
     if not may_run_twice(case.source, matrix):
         return
     inner = primary(case.source, matrix)
-    jitter = _jitter(case)
     if case.cause == "degenerate_decomposition":
         yield from _spread(case, matrix, inner)
         return
-    code = f"{inner} + {jitter} * torch.eye({inner}.shape[-1], dtype={inner}.dtype)"
-    yield Candidate(
-        "jitter_on_diagonal",
-        "the matrix is singular: a small number is added to its diagonal.",
-        [case.source.edit(matrix, alone(case.source, matrix, code))],
-        alters=f"{jitter} is added to the diagonal",
-    )
+    for jitter in _jitters(case):
+        code = f"{inner} + {jitter} * torch.eye({inner}.shape[-1], dtype={inner}.dtype)"
+        yield Candidate(
+            "jitter_on_diagonal",
+            "the matrix is singular: a small number is added to its diagonal.",
+            [case.source.edit(matrix, alone(case.source, matrix, code))],
+            alters=f"{jitter} is added to the diagonal",
+        )
 
 
-def _jitter(case: Case) -> str:
-    """Small beside the elements of the matrix."""
+def _jitters(case: Case) -> list[str]:
+    """Small beside the elements of the matrix; larger ones, where the slope would be too steep."""
     least = JITTER.get(case.dtype, 1e-6)
     seen = [t for t in case.finding.inputs if len(t.shape) > 1 and t.max is not None]
     largest = max((max(abs(t.max), abs(t.min or 0.0)) for t in seen), default=1.0)
-    if 0.1 <= largest <= 100 or largest == 0:
-        return written(least)
-    return written(least * 10.0 ** round(math.log10(largest)))
+    if largest != 0 and not 0.1 <= largest <= 100:
+        least *= 10.0 ** round(math.log10(largest))
+    return [written(least), written(least * 10), written(least * 100)]
 
 
 def _spread(case: Case, matrix: cst.BaseExpression, inner: str) -> Iterator[Candidate]:

@@ -10,7 +10,7 @@ from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import primary, read
 from nanscope.fix.rewrites import binary, fused, precise
-from nanscope.fix.rewrites.counts import is_count
+from nanscope.fix.rewrites.counts import is_count, to_be_seen
 from nanscope.fix.rewrites.scope import may_run_twice
 
 SLOPE_ENDS = {"float64": "5.57e-309", "float32": "2.94e-39"}  # from here on 1 / x is finite
@@ -35,6 +35,7 @@ def propose(case: Case) -> Iterator[Candidate]:
             f"{case.source.shown(operand)} counts, and nothing may be counted: the logarithm is "
             "taken of at least 1. (`log1p` is another function, and has no such edge.)",
             operation.wrap(operand, "clamp(min=1)"),
+            count=to_be_seen(case, operand, facts),
         )
     if underflows(case) and not _is_weighted_by(case, operand):
         return  # what is bounded has no slope any more: it has to be computed in log space

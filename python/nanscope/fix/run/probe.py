@@ -267,7 +267,8 @@ class Probe:
         place.identical = False
         kind = torch.complex128 if before.is_complex() or after.is_complex() else torch.float64
         before, after = before.to(kind), after.to(kind)
-        scale = before.abs().clamp(min=float(before.abs().max()) * FLOOR)
+        largest = max(float(before.abs().max()), place.healthy_value)  # of this call or another
+        scale = before.abs().clamp(min=largest * FLOOR)
         relative = ((after - before).abs() / scale).nan_to_num(nan=0.0, posinf=float("inf"))
         relative = relative.masked_fill(~torch.isfinite(after), float("inf"))
         if exact is not None and float(relative.max()) > NEARLY:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MOST_LOSSES = 1_000_000
+TRACED = ("FakeTensor", "FunctionalTensor")  # a compiler is at work: nothing is computed
 STEPS_DONE = "the steps that were asked for are done"
 
 
@@ -28,6 +29,7 @@ class RunLogger:
         self.log = RunLog()
         self.adapter: ModuleType | None = None
         self._has_optimizer = False
+        self._traced = False  # the backward that began last
 
     def attach(self, torch: ModuleType, adapter: ModuleType) -> None:
         self.adapter = adapter
@@ -56,7 +58,8 @@ class RunLogger:
     # ---------------------------------------------------------------- hooks of torch
     def _before_backward(self, roots=(), *_: object) -> None:
         log = self.log
-        if len(log.losses) < MOST_LOSSES and not Aside.now:
+        self._traced = any(type(root).__name__ in TRACED for root in roots)
+        if len(log.losses) < MOST_LOSSES and not Aside.now and not self._traced:
             log.loss_steps.append(log.steps)
             log.losses.append(self._value(roots))
 
@@ -68,7 +71,7 @@ class RunLogger:
             return None  # complex, on its way through a transform
 
     def _after_backward(self, result: object) -> object:
-        if not self._has_optimizer and not Aside.now:
+        if not self._has_optimizer and not Aside.now and not self._traced:
             self.log.steps += 1
             self._stop_if_done()
         return result

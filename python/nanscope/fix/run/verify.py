@@ -272,6 +272,13 @@ class _Judge:
         rounded = self.place is not None and self.place.compared and not self.place.identical
         allowed = [self._nearly() * (1 + i if rounded else 1) for i in range(len(pairs))]
         beyond = [i for i, d in enumerate(differences) if d > min(allowed[i], MOST_DRIFT)]
+        if beyond and self.place is not None and self.place.regained:
+            # Each value that changed agrees with float64: it is the old losses that were off.
+            self.checks.append(
+                f"losses before the failure change by a relative {worst:.1e} at most: digits were "
+                "lost in them, too"
+            )
+            return None
         self.losses_same = not beyond
         if not self.losses_same:
             step = beyond[0]
