@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import itertools
+from dataclasses import replace
 
 from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate
@@ -73,7 +74,8 @@ def _tried(case: Case, candidate: Candidate, names: str, given: list, original, 
     place = probe.place(0)
     if place.fault or not place.met:
         return ""
-    judgement = judge_values(case.finding, candidate, place)
+    # Whether it counts is for the run to show: here are a few values only.
+    judgement = judge_values(case.finding, replace(candidate, count=""), place)
     return judgement.detail if judgement is not None and judgement.status == "failed" else ""
 
 
