@@ -5,6 +5,7 @@
 #include <ATen/ops/real.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -77,6 +78,16 @@ std::string trouble_with(c10::Device device, c10::ScalarType type) {
     return words.substr(0, words.find('\n'));
   }
   return "";
+}
+
+bool is_asked_for(c10::DeviceType type) {
+  if (!is_untried(type)) return true;
+  static const std::string asked = [] {
+    const char* names = std::getenv("NANSCOPE_DEVICES");
+    return names == nullptr ? std::string() : "," + std::string(names) + ",";
+  }();
+  return asked.find("," + c10::DeviceTypeName(type, /*lower_case=*/true) + ",") !=
+         std::string::npos;
 }
 
 bool ReadableDevices::is_readable(c10::Device device, c10::ScalarType type) {

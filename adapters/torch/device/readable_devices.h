@@ -54,4 +54,8 @@ class ReadableDevices {
   return type != c10::DeviceType::CPU && type != c10::DeviceType::PrivateUse1;
 }
 
+// Each look waits for the device, so one that is untried is looked into only where the user asks
+// for it by name: NANSCOPE_DEVICES=cuda,xpu.
+[[nodiscard]] bool is_asked_for(c10::DeviceType type);
+
 }  // namespace nanscope::torch_adapter

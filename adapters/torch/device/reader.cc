@@ -8,7 +8,7 @@ namespace nanscope::torch_adapter {
 namespace {
 
 bool is_readable(const c10::TensorImpl& tensor) {
-  return tensor.layout() == c10::kStrided &&
+  return tensor.layout() == c10::kStrided && is_asked_for(tensor.device_type()) &&
          Watcher::get().readable_devices().is_readable(tensor.device(),
                                                        c10::typeMetaToScalarType(tensor.dtype()));
 }

@@ -353,7 +353,8 @@ Coverage Session::coverage(const std::vector<NotWatched>& also) const {
   add(unseen(Sight::kQuantized), "quantized results", "quantized tensors are not scanned");
   const std::string why_not = watcher.readable_devices().why_not();
   add(unseen(Sight::kOtherDevice), "results on another device",
-      why_not.empty() ? "they cannot be looked into" : why_not.c_str());
+      why_not.empty() ? "they cannot be looked into, or NANSCOPE_DEVICES does not name the device"
+                      : why_not.c_str());
   add(unseen(Sight::kUntriedDevice), "results on an untried kind of device",
       "they were looked at there, but nanscope has not been seen to work on such a device");
   add(unseen(Sight::kOpaque), "opaque results", "nested and mkldnn tensors show no elements");
