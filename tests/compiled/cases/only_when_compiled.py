@@ -16,7 +16,7 @@ def step(loss, *parameters):
     optimizer.step()
 
 w = torch.ones(64, requires_grad=True)
-x = torch.full((64,), 129 / 128, dtype=torch.bfloat16)
+x = torch.tensor([129 / 128, 0.5] * 32, dtype=torch.bfloat16)
 y = torch.full((64,), 255 / 256, dtype=torch.bfloat16)
 @torch.compile
 def f(x, y):
