@@ -36,7 +36,7 @@ for step in range(8):
     opt.step()
 """
 CHEATS = {
-    "nan_to_num": ("torch.log(p)", "torch.log(p).nan_to_num()", "still there"),
+    "nan_to_num": ("torch.log(p)", "torch.log(p).nan_to_num()", "what failed becomes 3.4e+38"),
     "nan_to_num on the loss": (
         "-torch.log(p).mean()",
         "torch.nan_to_num(-torch.log(p).mean())",
