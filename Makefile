@@ -4,13 +4,14 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build build demo unit test test-slow test-release bench bench-long lint sanitize \
+.PHONY: help setup setup-build build demo unit test test-slow test-release bench bench-instructions bench-long lint sanitize \
 	sanitize-threads sanitize-adapter fuzz fuzz-programs wheels test-matrix check-versions clean
 
 python := .venv/bin/python
 PYTEST_ARGS ?=
 GTEST_ARGS ?= --gtest_brief=1
 FUZZ_SECONDS ?= 60
+ONLY ?=
 SECONDS := 3600
 
 help: ## print this
@@ -45,17 +46,21 @@ test-slow: setup build ## the tests that take minutes: every op, whole builds, o
 test-release: setup build ## before a release: every program in mode sentinel, fuzzing for minutes, ...
 	@scripts/setup_packages.sh
 	@scripts/setup_packages.sh trackers
+	@scripts/setup_packages.sh nvrtc
 	$(python) -m pytest -n 2 --dist worksteal -m release $(PYTEST_ARGS)
 	@scripts/sanitize_adapter.sh
 	@scripts/fuzz.sh 300
 
 bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
 	@scripts/build.sh scan_bench
+	@scripts/system_packages.sh valgrind
 	@scripts/setup_packages.sh
 	@mkdir -p build/bench
 	build/scan_bench | tee build/bench/scan.txt
 	$(python) bench/check.py --largest 1000000
-	$(python) bench/overhead.py --json build/bench/steps.json
+	$(python) bench/overhead.py --json build/bench/overhead.json
+	$(python) bench/split.py --json build/bench/split.json
+	$(python) bench/instructions.py --json build/bench/instructions.json
 	$(python) bench/costs.py --json build/bench/costs.json
 	$(python) bench/sentinel.py --json build/bench/sentinel.json
 	$(python) bench/compiled.py --json build/bench/compiled.json
@@ -63,6 +68,12 @@ bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* a
 	@scripts/setup_web.sh
 	$(python) bench/page.py --json build/bench/pages.json
 	$(python) bench/publish.py --from build/bench
+
+bench-instructions: setup ## instructions of each step, plain and watched: repeatable on a busy machine (ONLY=word)
+	@scripts/system_packages.sh valgrind
+	@scripts/setup_packages.sh
+	@mkdir -p build/bench
+	$(python) bench/instructions.py --only "$(ONLY)" --json build/bench/instructions.json
 
 bench-long: build ## 100,000 steps, 10 million ops: is it flat?
 	@mkdir -p build/bench

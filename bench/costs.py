@@ -19,12 +19,13 @@ HERE = Path(__file__).parent
 FAILS = "import torch\n\nx = torch.zeros(3, requires_grad=True)\nx.log().sum().backward()\n"
 
 
-def start_up(rounds: int) -> dict:
-    measured = startup.compare("import torch\n", rounds)
+def start_up(rounds: int, cold: bool = False) -> dict:
+    measured = startup.compare("import torch\n", rounds, cold)
     return {
         "wall_ms": round(measured["nanscope"][0] - measured["python"][0]),
         "cpu_ms": round(measured["nanscope"][1] - measured["python"][1]),
         "python_cpu_ms": round(measured["python"][1]),
+        "python_wall_ms": round(measured["python"][0]),
     }
 
 
@@ -61,6 +62,7 @@ def main() -> None:
         folder = Path(name)
         measured = {
             "start_up": start_up(arguments.rounds),
+            "cold_start_up": start_up(max(3, arguments.rounds // 3), cold=True),
             "show": show(folder, arguments.rounds),
             "diagnosis": diagnosis(folder),
         }

@@ -1,144 +1,109 @@
-"""What watching costs: whole training steps against plain PyTorch and against its rivals.
+"""What watching costs: whole training steps in a watched process beside a truly plain one.
 
-    bench/overhead.py [--seconds S] [--only WORD] [--json FILE]
+    bench/overhead.py [--repeats N] [--rounds N] [--only WORD] [--json FILE]
 
-All modes run in one process, in turn: plain, nanscope, plain, nanscope, plain, a rival, ... Each
-sample is a ratio to the mean of the plain runs before and after it, in CPU time; the table shows
-the median. "plain" has nanscope's wrappers installed and switched off. The share is the time
-between entering and leaving our own code over the time of all the rest, by the time-stamp counter
-and summed over many steps: it misses what we do to the caches, and most of the noise of a busy
-machine.
+For each repeat the processes are started anew, plain ones from a Python that never heard of
+nanscope, and they step in turn: plain, watched, plain, another plain one, plain, ... A sample is
+the CPU time of its steps over the mean of the plain ones before and after it; a repeat gives the
+median of its rounds; the table shows the median of the repeats, with the least and the largest.
+The other plain process is measured in the same way: what it differs from 1 is the noise.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import contextlib
 import json
 import os
 import statistics
-import time
+import tempfile
 from pathlib import Path
 
-# Read when torch is loaded: a thread that waits for its partner must not spin, for its time counts.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
+import everything
 import rivals
-import torch
-import workloads
+from steppers import Stepper, command
 
-from nanscope.moments import attach
-from nanscope.run.settings import Settings
-
-MOST_SAMPLES = 60
-THRICE = ("nanscope",) * 3
-PARTS = ("begin", "return", "moment", "nodes", "outputs", "inputs", "hit", "aside", "history")
-WHOLE = PARTS[:3]  # the others are parts of these
+OURS = ("exact", "sentinel", "left")
+AGAIN = "again"  # plain, once more
+REPEATS_OF_RIVALS = 2
 
 
-def timed(step, repeat: int) -> float:
-    begin = time.process_time()
-    for _ in range(repeat):
-        step()
-    return time.process_time() - begin
+class Repeat:
+    """Fresh processes for one workload, which step in turn."""
+
+    def __init__(self, name: str, modes: list[str], folder: Path, stack) -> None:
+        self.repeat = everything.ALL[name].repeat
+        self.steppers = {}
+        for mode in ("plain", *modes):
+            own = folder / mode
+            own.mkdir(parents=True)
+            started = Stepper(command(name, "plain" if mode == AGAIN else mode), str(own))
+            self.steppers[mode] = stack.enter_context(started)
+        for stepper in self.steppers.values():  # past what is compiled, and what is done once
+            stepper.steps(3 * self.repeat)
+        self.plain = [self.sample("plain")]
+
+    def sample(self, mode: str) -> float:
+        return self.steppers[mode].steps(self.repeat)
+
+    def ratio(self, mode: str) -> float:
+        watched = self.sample(mode)
+        self.plain.append(self.sample("plain"))
+        return 2 * watched / (self.plain[-1] + self.plain[-2])
+
+    def peaks_kb(self) -> dict[str, int]:
+        return {mode: stepper.peak_kb() for mode, stepper in self.steppers.items()}
 
 
-def ratios_of(step, repeat: int, seconds: float, others: dict, adapter) -> dict:
-    """Interleaved; nanscope three times for each rival once."""
-    modes = {"nanscope": step} | {name: rival(step) for name, rival in others.items()}
-    for name, run in modes.items():
-        adapter.watch(name == "nanscope")
-        timed(run, 2 * repeat)
-    adapter.watch(False)
-    order = itertools.cycle([x for other in others for x in (*THRICE, other)] or THRICE)
-    ratios, plain = {name: [] for name in modes}, [timed(step, repeat)]
-    end = time.monotonic() + seconds
-    while (time.monotonic() < end and len(ratios["nanscope"]) < MOST_SAMPLES) or not all(
-        ratios.values()
-    ):
-        name = next(order)
-        adapter.watch(name == "nanscope")
-        took = timed(modes[name], repeat)
-        adapter.watch(False)
-        plain.append(timed(step, repeat))
-        ratios[name].append(took / ((plain[-1] + plain[-2]) / 2))
-    measured = {name: round(statistics.median(r), 4) for name, r in ratios.items() if r}
-    measured["samples"] = len(ratios["nanscope"])
-    measured["plain_ms"] = round(1000 * statistics.median(plain) / repeat, 2)
-    return measured
+def spread(values: list[float]) -> list[float]:
+    """Median, least, largest."""
+    return [round(x, 4) for x in (statistics.median(values), min(values), max(values))]
 
 
-def parts_of(step, level: int, seconds: float, adapter) -> tuple[dict[str, float], int]:
-    """Each part of our own time over the time of the program itself, and the calls in a step.
-
-    All in ticks of the wall clock: whoever takes the processor away takes it from both alike.
-    """
-    adapter.watch(True)
-    spent, total, calls = [0] * len(PARTS), 0, 0
-    steps, end = 0, time.monotonic() + seconds
-    while steps < 5 or time.monotonic() < end:
-        adapter.time_parts(level)
-        begin = adapter.ticks()[0]
-        step()
-        now, ticks, times = adapter.ticks()
-        steps += 1
-        if steps <= 2:
-            continue  # the watch was off: nothing is known of what the steps before wrote
-        total += now - begin
-        spent = [a + b for a, b in zip(spent, ticks, strict=True)]
-        calls = times[1]
-    adapter.time_parts(0)
-    adapter.watch(False)
-    ours = sum(spent[PARTS.index(name)] for name in WHOLE)
-    return {name: t / (total - ours) for name, t in zip(PARTS, spent, strict=True)}, calls
-
-
-def share_of(step, plain_ms: float, seconds: float, adapter) -> dict:
-    whole, ops = parts_of(step, 1, seconds, adapter)
-    parts, _ = parts_of(step, 2, seconds / 2, adapter)
-    adapter.watch(True)
-    before = adapter.counters()
-    step()
-    after = adapter.counters()
-    adapter.watch(False)
-    parts |= {name: whole[name] for name in WHOLE}
+def measure(name: str, repeats: int, rounds: int) -> dict:
+    ratios: dict[str, list[float]] = {}
+    peaks: dict[str, list[int]] = {}
+    plain: list[float] = []
+    workload = everything.ALL[name]
+    for number in range(repeats):
+        modes = [AGAIN, *OURS]
+        if number < REPEATS_OF_RIVALS and workload.rivals:
+            modes += rivals.ALL
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            repeat = Repeat(name, modes, Path(folder), stack)
+            taken = [{mode: repeat.ratio(mode) for mode in modes} for _ in range(rounds)]
+            for mode in modes:
+                found = statistics.median(one[mode] for one in taken)
+                ratios.setdefault(mode, []).append(found)
+            for mode, peak in repeat.peaks_kb().items():
+                peaks.setdefault(mode, []).append(peak)
+            plain += repeat.plain
+    peak_mb = {mode: statistics.median(values) / 1024 for mode, values in peaks.items()}
     return {
-        "share": round(sum(whole[name] for name in WHOLE), 4),
-        "ops": ops,
-        "scanned_mb": round((after[1] - before[1]) / 1e6, 2),
-        "parts_us": {name: round(1000 * plain_ms * part, 1) for name, part in parts.items()},
+        "goal": workload.goal,
+        "plain_ms": round(1e3 * statistics.median(plain) / workload.repeat, 3),
+        "ratios": {mode: spread(values) for mode, values in ratios.items()},
+        "plain_peak_mb": round(peak_mb["plain"]),
+        "more_mb": {mode: round(peak_mb[mode] - peak_mb["plain"], 1) for mode in (AGAIN, *OURS)},
+        "repeats": repeats,
+        "rounds": rounds,
+        "load": round(os.getloadavg()[0], 1),
     }
-
-
-def measure(make, repeat: int, seconds: float, adapter) -> dict:
-    torch.manual_seed(0)
-    torch.set_num_threads(1)
-    step = make()
-    measured = ratios_of(step, repeat, 0.6 * seconds, rivals.ALL, adapter)
-    measured |= share_of(step, measured["plain_ms"], 0.15 * seconds, adapter)
-    torch.set_num_threads(2)
-    both = ratios_of(step, repeat, 0.25 * seconds, {}, adapter)
-    torch.set_num_threads(1)
-    measured["two_threads"] = {key: both[key] for key in ("nanscope", "samples", "plain_ms")}
-    return measured
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=60, help="per workload")
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=6, help="of each repeat")
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    adapter = attach.load(torch)
-    assert not isinstance(adapter, str), adapter
-    attach.connect_exact(torch, adapter, Settings(on_error="go_on"))
-    adapter.begin(adapter.SessionOptions(on_error="go_on"))
     measured = {}
-    for name, (make, repeat, goal) in workloads.ALL.items():
+    for name in everything.ALL:
         if arguments.only not in name:
             continue
-        measured[name] = {"goal": goal} | measure(make, repeat, arguments.seconds, adapter)
-        print(name, json.dumps(measured[name]), f"load {os.getloadavg()[0]:.1f}", flush=True)
+        measured[name] = measure(name, arguments.repeats, arguments.rounds)
+        print(name, json.dumps(measured[name]), flush=True)
         if arguments.json:
             arguments.json.write_text(json.dumps(measured, indent=1) + "\n")
 

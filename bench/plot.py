@@ -23,9 +23,9 @@ def text(x: float, y: float, words: str, anchor: str = "start") -> str:
     return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{words}</text>'
 
 
-def plot(measured: dict) -> str:
+def plot(steps: dict) -> str:
     group = BAR * len(MODES) + GAP
-    height = TOP + group * len(measured["steps"]) + 30
+    height = TOP + group * len(steps) + 30
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 70}" height="{height}" '
         'font-family="sans-serif" font-size="11">',
@@ -40,7 +40,7 @@ def plot(measured: dict) -> str:
             f'<line x1="{x:.0f}" y1="{TOP - 10}" x2="{x:.0f}" y2="{height - 24}" stroke="#ddd"/>'
         )
         parts.append(text(x, height - 10, f"{mark}x", "middle"))
-    for i, (name, step) in enumerate(measured["steps"].items()):
+    for i, (name, step) in enumerate(steps.items()):
         y = TOP + i * group
         parts.append(text(LEFT - 8, y + group / 2 - 2, name, "end"))
         for k, (mode, (_, color)) in enumerate(MODES.items()):

@@ -23,6 +23,26 @@ PLOT = ROOT / "docs" / "overhead.svg"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- from docs/overhead.json -->\n", "<!-- end -->"
 RIVALS = ("detect_anomaly", "dispatch_mode", "module_hooks")
+OURS = ("exact", "sentinel", "left")
+# What make bench leaves in files of these names.
+PARTS = (
+    "overhead",
+    "split",
+    "instructions",
+    "costs",
+    "sentinel",
+    "compiled",
+    "checkpoints",
+    "pages",
+)
+NOT_MEASURED = "not measured in this run\n"
+BESIDE_PLAIN = """
+Each figure is a ratio in CPU time to a Python that has never heard of nanscope: the median of {}
+repeats, with the least and the largest. *plain again* is another plain process, measured in the
+same way: what it differs from 1 is the noise, and so is as much in every other column. What lies
+below the noise is judged by the instructions below. Goals are the project's own. Load while this
+was measured: {} to {}.
+"""
 
 
 def processor() -> str:
@@ -34,7 +54,10 @@ def collect(folder: Path) -> dict:
     import torch
 
     measured = json.loads(JSON.read_text()) if JSON.exists() else {}
-    if "machine" not in measured or (folder / "steps.json").exists():
+    if (folder / "overhead.json").exists():
+        measured.pop("steps", None)
+        measured.pop("note", None)  # it told of the figures that are replaced
+    if "machine" not in measured or (folder / "overhead.json").exists():
         measured["machine"] = {
             "processor": processor(),
             "cores": os.cpu_count(),
@@ -42,7 +65,7 @@ def collect(folder: Path) -> dict:
             "torch": torch.__version__,
             "load": [round(x, 1) for x in os.getloadavg()],
         }
-    for name in ("steps", "costs", "sentinel", "compiled", "checkpoints", "pages"):
+    for name in PARTS:
         if (folder / f"{name}.json").exists():
             measured[name] = json.loads((folder / f"{name}.json").read_text())
     for name in ("scan", "long_run", "note"):
@@ -56,45 +79,112 @@ def rows(header: str, lines: list[str]) -> str:
     return "\n".join([f"| {header} |", rule, *[f"| {line} |" for line in lines]]) + "\n"
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def ratio(step: dict, name: str, form: str = ".2f") -> str:
     return format(step[name], form) if name in step else "-"
 
 
-def with_samples(step: dict) -> str:
-    return f"{step['nanscope']:.3f} ({step['samples']})" if "nanscope" in step else "-"
+def beside_plain(measured: dict) -> dict[str, dict]:
+    """Of each training step the ratios to plain PyTorch by mode, as plot and README show them.
+
+    `steps` are those of an earlier bench, in one process with our wrappers switched off.
+    """
+    if "overhead" not in measured:
+        return measured["steps"]
+    return {
+        name: {"plain_ms": x["plain_ms"], "nanscope": x["ratios"]["exact"][0]}
+        | {mode: x["ratios"][mode][0] for mode in RIVALS if mode in x["ratios"]}
+        for name, x in measured["overhead"].items()
+    }
+
+
+def with_range(ratios: dict, mode: str) -> str:
+    if mode not in ratios:
+        return "-"
+    median, least, largest = ratios[mode]
+    return f"{median:.3f} ({least:.3f}-{largest:.3f})"
 
 
 def steps_table(measured: dict) -> str:
+    if "overhead" not in measured:
+        return earlier_table(measured)
     lines = []
-    for name, step in measured["steps"].items():
-        rivals = " / ".join(ratio(step, r) for r in RIVALS)
+    for name, x in measured["overhead"].items():
+        ours = [with_range(x["ratios"], mode) for mode in (*OURS, "again")]
+        medians = {mode: found[0] for mode, found in x["ratios"].items()}
+        others = [ratio(medians, rival) for rival in RIVALS]
         lines.append(
-            f"{name} | {step['plain_ms']:.1f} | {step['goal']:.3f} | **{1 + step['share']:.3f}** "
-            f"| {with_samples(step)} | {with_samples(step.get('two_threads', {}))} | {rivals}"
+            f"{name} | {x['plain_ms']:.2f} | {x['goal']:.2f} | {' | '.join(ours)} "
+            f"| {' / '.join(others)}"
         )
+    loads = [x["load"] for x in measured["overhead"].values()]
+    table = rows(
+        "training step | plain, ms | goal | nanscope | mode sentinel | a `watch()` that was left "
+        "| plain again | anomaly mode / dispatch mode / module hooks",
+        lines,
+    )
+    repeats = min(x["repeats"] for x in measured["overhead"].values())
+    return table + BESIDE_PLAIN.format(repeats, min(loads), max(loads))
+
+
+def earlier_table(measured: dict) -> str:
+    lines = [
+        f"{name} | {x['plain_ms']:.1f} | {x['nanscope']:.3f} | "
+        + " / ".join(ratio(x, r) for r in RIVALS)
+        for name, x in measured["steps"].items()
+    ]
+    table = rows(
+        "training step | plain, ms | nanscope | anomaly mode / dispatch mode / module hooks", lines
+    )
+    return (
+        f"{table}\nThese are of an earlier bench, in one process: its plain steps have our "
+        "wrappers installed and switched off.\n"
+    )
+
+
+def instructions_table(measured: dict) -> str:
+    if "instructions" not in measured:
+        return NOT_MEASURED
+    lines = [
+        f"{name} | {x['plain'] / 1e6:.2f} | "
+        + " | ".join(f"{x[mode] / x['plain']:.4f}" for mode in OURS)
+        for name, x in measured["instructions"].items()
+    ]
     return rows(
-        "training step | plain, ms | goal | share | ratio, 1 thread | ratio, 2 threads "
-        "| anomaly mode / dispatch mode / module hooks",
+        "training step | plain, million | nanscope | mode sentinel | a `watch()` that was left",
+        lines,
+    )
+
+
+def memory_table(measured: dict) -> str:
+    if "overhead" not in measured:
+        return NOT_MEASURED
+    lines = [
+        f"{name} | {x['plain_peak_mb']} | "
+        + " | ".join(f"{x['more_mb'][mode]:+.1f}" for mode in (*OURS, "again"))
+        for name, x in measured["overhead"].items()
+    ]
+    return rows(
+        "training step | plain, MB | nanscope | mode sentinel | a `watch()` that was left "
+        "| plain again",
         lines,
     )
 
 
 def parts_table(measured: dict) -> str:
+    steps = measured.get("split") or measured.get("steps")
+    if not steps:
+        return NOT_MEASURED
     lines = []
-    for name, step in measured["steps"].items():
+    for name, step in steps.items():
         us = step["parts_us"]
         rest = us["return"] - sum(us[x] for x in ("nodes", "outputs", "inputs", "hit", "aside"))
         lines.append(
-            f"{name} | {step['ops']} | {step['scanned_mb']:.1f} | {us['begin']:.0f} "
-            f"| {us['nodes']:.0f} | {us['outputs']:.0f} | {us['inputs']:.0f} | {us['hit']:.0f} "
-            f"| {max(0, rest):.0f} | {us['moment']:.0f}"
+            f"{name} | {1 + step['share']:.3f} | {step['ops']} | {step['scanned_mb']:.1f} "
+            f"| {us['begin']:.0f} | {us['nodes']:.0f} | {us['outputs']:.0f} | {us['inputs']:.0f} "
+            f"| {us['hit']:.0f} | {max(0, rest):.0f} | {us['moment']:.0f}"
         )
     return rows(
-        "training step | ops | MB scanned | before the kernel | nodes | scan and marks "
+        "training step | share | ops | MB scanned | before the kernel | nodes | scan and marks "
         "| inputs | hits | rest | hooks",
         lines,
     )
@@ -102,7 +192,7 @@ def parts_table(measured: dict) -> str:
 
 def sentinel_table(measured: dict) -> str:
     if "sentinel" not in measured:
-        return "not measured in this run\n"
+        return NOT_MEASURED
     lines = [
         f"{name} | {x['plain_ms']:.1f} | {x['looks_us']:.0f} | {1 + x['looks']:.4f} "
         f"| {x['fork_ms']:.0f} | {x['copying_ms']:.0f} | {x['pause_s']} | **{1 + x['share']:.4f}**"
@@ -119,22 +209,15 @@ def sentinel_table(measured: dict) -> str:
 
 def compiled_table(measured: dict) -> str:
     if "compiled" not in measured:
-        return "not measured in this run\n"
+        return NOT_MEASURED
     steps = measured["compiled"]["steps"]
-    lines = [
-        f"{name} | {x['plain_ms']:.1f} | {x['goal']:.3f} | **{1 + x['share']:.4f}** "
-        f"| {with_samples(x)} | {x['regions_us']:.0f}"
-        for name, x in steps.items()
-    ]
-    table = rows(
-        "training step | compiled plain, ms | goal | share | ratio, 1 thread | in regions, us",
-        lines,
-    )
+    lines = [f"{name} | {1 + x['share']:.4f} | {x['regions_us']:.0f}" for name, x in steps.items()]
+    table = rows("training step | share | in regions, us", lines)
     loads = [x["load"] for x in steps.values()]
-    told = f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
+    text = f"{table}\nLoad while this was measured: {min(loads)} to {max(loads)}.\n"
     if "compile" in measured["compiled"]:
         x = measured["compiled"]["compile"]
-        told += "\n" + rows(
+        text += "\n" + rows(
             "a process with one step of the GPT, model and AdamW compiled | `python`, s | "
             "`nanscope run`, s",
             [
@@ -143,12 +226,12 @@ def compiled_table(measured: dict) -> str:
                 f"| {x['nanscope_warm_s']:.1f}",
             ],
         )
-    return told
+    return text
 
 
 def checkpoints_table(measured: dict) -> str:
     if "checkpoints" not in measured:
-        return "not measured in this run\n"
+        return NOT_MEASURED
     lines = [
         f"{file} | {x['gigabytes']:.2f} | {way} | {y['seconds']:.2f} | {y['cpu_seconds']:.2f} "
         f"| {y['peak_mb']}"
@@ -161,7 +244,7 @@ def checkpoints_table(measured: dict) -> str:
 
 def pages_table(measured: dict) -> str:
     if "pages" not in measured:
-        return "not measured in this run\n"
+        return NOT_MEASURED
     of = measured["pages"]
     lines = [
         f"{name} | {x['kilobytes']} | {x['ready_ms']} | {x['painted_ms']}"
@@ -173,7 +256,7 @@ def pages_table(measured: dict) -> str:
 
 def readme_table(measured: dict) -> str:
     lines = []
-    for name, step in measured["steps"].items():
+    for name, step in beside_plain(measured).items():
         ratios = " | ".join(ratio(step, mode) for mode in ("nanscope", *RIVALS))
         lines.append(f"{name} | {step['plain_ms']:.1f} ms | {ratios}")
     return rows(
@@ -185,12 +268,20 @@ def readme_table(measured: dict) -> str:
 
 def once(costs: dict) -> dict[str, str]:
     """What is paid once, in words."""
-    words = dict.fromkeys(("start_up", "show", "diagnosis"), "not measured in this run")
+    words = dict.fromkeys(
+        ("start_up", "cold_start_up", "show", "diagnosis"), "not measured in this run"
+    )
     if "start_up" in costs:
         x = costs["start_up"]
         words["start_up"] = (
             f"{x['cpu_ms']} ms of CPU, {x['wall_ms']} ms of wall clock "
             f"(`import torch` alone: {x['python_cpu_ms']} ms of CPU)"
+        )
+    if "cold_start_up" in costs:
+        x = costs["cold_start_up"]
+        words["cold_start_up"] = (
+            f"{x['cpu_ms']} ms of CPU, {x['wall_ms']} ms of wall clock "
+            f"(`import torch` alone: {x['python_wall_ms']} ms of wall clock)"
         )
     if "show" in costs:
         x = costs["show"]
@@ -211,6 +302,8 @@ def page(measured: dict) -> str:
         f"torch {machine['torch']}; load when this was written {machine['load']}",
         "note": measured.get("note", ""),
         "steps": steps_table(measured),
+        "instructions": instructions_table(measured),
+        "memory": memory_table(measured),
         "parts": parts_table(measured),
         "sentinel": sentinel_table(measured),
         "compiled": compiled_table(measured),
@@ -236,7 +329,7 @@ def main() -> None:
     measured = json.loads(JSON.read_text()) if folder is None else collect(folder)
     JSON.write_text(json.dumps(measured, indent=1) + "\n")
     PAGE.write_text(page(measured))
-    PLOT.write_text(plot(measured))
+    PLOT.write_text(plot(beside_plain(measured)))
     README.write_text(readme(README.read_text(), measured))
 
 

@@ -3,7 +3,7 @@
     bench/sentinel.py [--seconds S] [--only WORD] [--json FILE]
 
 Whole steps cannot tell a cost of a thousandth from the noise of a machine. So the looks are
-measured as bench/overhead.py measures its share: the time between entering and leaving our own
+measured as bench/split.py measures its share: the time between entering and leaving our own
 code over the time of all the rest, by the time-stamp counter, summed over many steps. A snapshot
 is timed as a fork, and as what the steps after it take longer than those before it, for the
 memory they copy; its share is that over the pause between two snapshots.
@@ -98,12 +98,12 @@ def main() -> None:
     sentinel = Sentinel(adapter, NoHost(), 1e9, quiet=False)
     sentinel.begin()
     measured = {}
-    for name, (make, *_) in workloads.ALL.items():
+    for name, workload in workloads.ALL.items():
         if arguments.only not in name:
             continue
         gc.collect()
         torch.manual_seed(0)
-        step = make()
+        step = workload.make()
         measured[name] = cost_of_looks(step, arguments.seconds, adapter)
         measured[name] |= cost_of_snapshots(step, sentinel)
         measured[name]["share"] = round(measured[name]["looks"] + measured[name]["snapshots"], 5)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -76,9 +78,13 @@ def gpt_bfloat16():
     return gpt(layers=2, batch=4, length=64, half=True)
 
 
-def bert():
+def find_packages() -> None:
     packages = Path(__file__).parent.parent / ".venv" / "packages"
     sys.path += map(str, packages.glob("lib/python3*/site-packages"))
+
+
+def bert():
+    find_packages()
     from transformers import BertConfig, BertForMaskedLM
 
     config = BertConfig(
@@ -182,13 +188,23 @@ def lstm():
     )
 
 
-# name: (maker of a step, steps in one sample, what the ratio should be)
+@dataclass(frozen=True)
+class Workload:
+    make: Callable  # of a step
+    repeat: int = 1  # steps in one sample of time
+    goal: float = 1.02  # watched over plain
+    # Steps before instructions are counted, and those that are: no step of these is a power of two.
+    warm: int = 5
+    counted: int = 2
+    rivals: bool = True
+
+
 ALL = {
-    "tiny MLP, Adam": (tiny_mlp, 8, 1.015),
-    "GPT, 4 layers, d 256, AdamW": (gpt, 1, 1.015),
-    "ResNet-18-like CNN, 32x32, SGD": (resnet, 1, 1.01),
-    "HF BERT, 2 layers, AdamW": (bert, 1, 1.02),
-    "LSTM, 2 layers, Adam": (lstm, 1, 1.005),
-    "graph network, scatter and index": (graph, 1, 1.03),
-    "GPT under bf16 autocast": (gpt_bfloat16, 1, 1.002),
+    "tiny MLP, Adam": Workload(tiny_mlp, 60, 1.06, warm=40, counted=20),
+    "GPT, 4 layers, d 256, AdamW": Workload(gpt),
+    "ResNet-18-like CNN, 32x32, SGD": Workload(resnet, 2),
+    "HF BERT, 2 layers, AdamW": Workload(bert, 2),
+    "LSTM, 2 layers, Adam": Workload(lstm, 6, warm=9, counted=4),
+    "graph network, scatter and index": Workload(graph, 4, warm=9, counted=4),
+    "GPT under bf16 autocast": Workload(gpt_bfloat16, 2),
 }

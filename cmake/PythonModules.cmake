@@ -64,8 +64,9 @@ if(NANSCOPE_CORE)
 else()
   install(TARGETS nanscope_core LIBRARY DESTINATION nanscope COMPONENT nanscope)
 endif()
-# What torch's functions do inside: known with the ops, read where source text is.
+# What torch's functions do, and do inside: known with the ops, read where source text is.
 install(FILES "${PROJECT_SOURCE_DIR}/adapters/torch/ops/composites.py"
+  "${PROJECT_SOURCE_DIR}/adapters/torch/ops/functions.py"
   DESTINATION nanscope/telling COMPONENT nanscope)
 
 # What a wheel needs; scikit-build-core builds this and not the tests.

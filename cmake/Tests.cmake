@@ -42,6 +42,13 @@ if(adapter_test_sources AND torch_adapters)
     refuse("The adapter's unit tests need libpython${python_minor}: apt-get install libpython${python_minor}-dev")
   endif()
   add_executable(nanscope_adapter_tests ${adapter_test_sources} $<TARGET_OBJECTS:${torch_adapter}>)
+  add_library(fake_cuda MODULE "${PROJECT_SOURCE_DIR}/tests/device/fake_cuda.cc")
+  target_compile_options(fake_cuda PRIVATE -O1 -Wno-unknown-pragmas)
+  set_property(SOURCE "${PROJECT_SOURCE_DIR}/tests/device/fake_cuda.cc" APPEND PROPERTY
+    OBJECT_DEPENDS "${PROJECT_SOURCE_DIR}/adapters/torch/device/cuda_probe.cu")
+  add_dependencies(nanscope_adapter_tests fake_cuda)
+  target_compile_definitions(nanscope_adapter_tests PRIVATE
+    NANSCOPE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
   target_compile_options(nanscope_adapter_tests PRIVATE ${warnings})
   target_include_directories(nanscope_adapter_tests PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(nanscope_adapter_tests PRIVATE

@@ -2,6 +2,14 @@
 file(GLOB_RECURSE adapter_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/adapters/torch/*.cc")
 list(FILTER adapter_sources EXCLUDE REGEX "_test\\.cc$")
 set(abi_classes_generator "${PROJECT_SOURCE_DIR}/adapters/torch/interpose/generate_abi_classes.py")
+
+# The text of the kernel for CUDA, as a string: it is compiled where nanscope runs.
+set(cuda_probe "${PROJECT_SOURCE_DIR}/adapters/torch/device/cuda_probe.cu")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${cuda_probe}")
+file(READ "${cuda_probe}" cuda_probe_text)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/cuda_probe_text.inc"
+  CONTENT "R\"cuda(@cuda_probe_text@)cuda\"\n" @ONLY)
+
 add_custom_target(abi_classes)  # of every adapter: what lint needs to be generated
 set_source_files_properties(
   "${PROJECT_SOURCE_DIR}/adapters/torch/program/frames.cc"  # takes Python.h in another way
@@ -36,7 +44,7 @@ function(add_torch_adapter name torch_dir)
   add_custom_target(${name}_abi_classes DEPENDS "${generated}/abi_classes.inc")
   add_dependencies(${name} ${name}_abi_classes)
   add_dependencies(abi_classes ${name}_abi_classes)
-  target_include_directories(${name} PRIVATE "${generated}")
+  target_include_directories(${name} PRIVATE "${generated}" "${PROJECT_BINARY_DIR}/generated")
 endfunction()
 
 set(torch_adapters "")

@@ -18,7 +18,7 @@ flock 9
 cmake --build build --target nanscope_package "$@"
 
 # Folders are compared too: a file that was removed is noticed by its folder's time.
-changed=$(find build/*.so build/_web python adapters/torch/ops/composites.py pyproject.toml CMakeLists.txt docs/causes \
+changed=$(find build/*.so build/_web python adapters/torch/ops/*.py pyproject.toml CMakeLists.txt docs/causes \
   -name __pycache__ -prune -o -newer "$installed" -print -quit 2>/dev/null || true)
 if [ ! -e "$installed" ] || [ ! -x .venv/bin/nanscope ] || [ -n "$changed" ]; then
   touch build/.started

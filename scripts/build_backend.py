@@ -141,9 +141,9 @@ def pip_is_silent_by_default() -> bool:
             words = file.read().split(b"\0")
     except OSError:
         return False
-    told = any(re.fullmatch(rb"-[qv]+|--quiet|--verbose", word) for word in words)
-    told |= "PIP_QUIET" in os.environ or "PIP_VERBOSE" in os.environ
-    return any(b"pip" in word for word in words[:3]) and not told
+    has_its_say = any(re.fullmatch(rb"-[qv]+|--quiet|--verbose", word) for word in words)
+    has_its_say |= "PIP_QUIET" in os.environ or "PIP_VERBOSE" in os.environ
+    return any(b"pip" in word for word in words[:3]) and not has_its_say
 
 
 def pass_on(reading: int, stdout: int, terminal: int) -> None:

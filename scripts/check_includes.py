@@ -1,9 +1,9 @@
-"""The include rule of ARCHITECTURE.md, checked, for C++ and for Python.
+"""The include rule of ARCHITECTURE.md, checked, for C++, Python and the page's TypeScript.
 
-One op's journey, left to right, is the order of the rooms under src/ and under python/nanscope. A
-file includes its own room and the rooms left of it; only the adapters know torch and Python. No
-file needs itself, by whatever way around: x.h and x.cc count as one unit, and an import inside a
-function as any other.
+One op's journey, left to right, is the order of the rooms under src/, adapters/torch and
+python/nanscope. A file includes its own room and the rooms left of it; only the adapters know torch
+and Python. No file needs itself, by whatever way around: x.h and x.cc count as one unit, and an
+import inside a function as any other.
 """
 
 import ast
@@ -24,6 +24,13 @@ ROOMS = [
     "checkpoint",
     "cli",
 ]
+# Rooms of adapters/torch. Those of the first line share what an op in flight needs at every step of
+# its way; they are cut by subject, and only their files have an order.
+ADAPTER_ROOMS = [
+    {"interpose", "ops", "device", "watch", "program", "hit", "ranks", "session"},
+    {"compiled", "sentinel"},
+    {"binding"},
+]
 # Rooms of python/nanscope; those that share a line may know each other. What lies at the top may
 # be known to all; the door (__main__) knows all.
 PYTHON_ROOMS = [
@@ -37,7 +44,9 @@ PYTHON_ROOMS = [
     {"integrations"},
 ]
 
+ADAPTER = ("adapters", "torch")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+PAGE_IMPORT = re.compile(r'^(?:import|export)(?! type\b)[^;]*?from "\./([\w./-]+)"', re.MULTILINE)
 TORCH = re.compile(r"^(ATen|c10|torch|caffe2)/")
 PYTHON = re.compile(r"^(Python\.h|pybind11/|nanobind/|cpython/|internal/pycore_|frameobject\.h)")
 PYTHON_INTERNALS = re.compile(r"^(internal/pycore_|cpython/)|pycore_")
@@ -67,7 +76,15 @@ def complaint(path: Path, header: str) -> str | None:
             return "the core knows no adapter"
         if first in ROOMS and "/" in header and ROOMS.index(first) > ROOMS.index(room):
             return f"{first}/ is right of {room}/"
+    if path.parts[:2] == ADAPTER and header.startswith("adapters/torch/"):
+        first = header.split("/")[2]
+        if adapter_level(first) > adapter_level(path.parts[2]):
+            return f"{first}/ is right of {path.parts[2]}/"
     return None
+
+
+def adapter_level(room: str) -> int:
+    return next((i for i, rooms in enumerate(ADAPTER_ROOMS) if room in rooms), -1)
 
 
 def check_includes(root: Path) -> list[str]:
@@ -76,6 +93,8 @@ def check_includes(root: Path) -> list[str]:
         if path.parts[0] == "src" and path.parts[1] not in ROOMS:
             problems.append(f"{path}: {path.parts[1]} is not a room of src/")
             continue
+        if path.parts[:2] == ADAPTER and adapter_level(path.parts[2]) < 0:
+            problems.append(f"{path}: {path.parts[2]} is in no line of ADAPTER_ROOMS")
         for header, line in includes(text):
             reason = complaint(path, header)
             if reason:
@@ -180,6 +199,22 @@ def level_of(module: str, modules: dict[str, Path]) -> int:
     return next((i for i, rooms in enumerate(PYTHON_ROOMS) if room in rooms), -1)
 
 
+# ---------------------------------------------------------------- TypeScript
+def check_page(root: Path) -> list[str]:
+    """No part of the page needs itself; what only types need is not there when it runs."""
+    files = {unit_of(file.relative_to(root)): file for file in (root / "web/src").glob("*.ts")}
+    needs: Needs = {}
+    for name, file in sorted(files.items()):
+        text = file.read_text()
+        unit = needs.setdefault(name, {})
+        for match in PAGE_IMPORT.finditer(text):
+            imported = f"web/src/{match.group(1)}"
+            line = text.count("\n", 0, match.start()) + 1
+            if imported in files:
+                unit.setdefault(imported, f"{file.relative_to(root)}:{line}")
+    return [f"import cycle: {cycle}" for cycle in cycles(needs)]
+
+
 # ---------------------------------------------------------------- any graph
 def cycles(needs: Needs) -> list[str]:
     """Tells one shortest way around for each set of things that need each other."""
@@ -223,7 +258,12 @@ def reachable(needs: Needs, start: str) -> set[str]:
 
 
 def check(root: Path) -> list[str]:
-    return [*check_includes(root), *check_imports(root), *check_include_cycles(root)]
+    return [
+        *check_includes(root),
+        *check_imports(root),
+        *check_include_cycles(root),
+        *check_page(root),
+    ]
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ echo "ruff"
 echo "clang-tidy"
 cmake --preset lint >/dev/null &&
   cmake --build build/tidy --target cause_pages abi_classes >/dev/null || exit 1
-newest=$(find src .clang-tidy \( -name '*.h' -o -name .clang-tidy \) -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+newest=$(find src adapters .clang-tidy \( -name '*.h' -o -name .clang-tidy \) -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 tidy() {
   local passed=build/tidy/${1//\//.}
   [ "$passed" -nt "$1" ] && [ "$passed" -nt "$newest" ] && return

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The packages that tests/packages is written with, beside .venv's own and out of their sight.
-# `setup_packages.sh trackers`: those of requirements-trackers.txt, beside them, for release tests.
+# `setup_packages.sh trackers` and `... nvrtc`: those of requirements-trackers.txt and -nvrtc.txt, beside them, for release tests.
 #
 # They go into .venv/packages, which only those programs have on their path: what nanscope is built and
 # tested with stays what the other requirements say. Torch is never among them, nor replaced: that is

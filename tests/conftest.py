@@ -15,7 +15,8 @@ def out_of_date() -> str | None:
     installed = Path(sysconfig.get_path("platlib")) / "nanscope"
     package = ROOT / "python/nanscope"
     copies = {source: installed / source.relative_to(package) for source in package.rglob("*.py")}
-    copies[ROOT / "adapters/torch/ops/composites.py"] = installed / "telling/composites.py"
+    for source in (ROOT / "adapters/torch/ops").glob("*.py"):
+        copies[source] = installed / "telling" / source.name
     for source, copy in sorted(copies.items()):
         if not copy.exists() or not filecmp.cmp(source, copy, shallow=False):
             return str(source.relative_to(ROOT))

@@ -131,8 +131,11 @@ Capture merged(const std::vector<std::tuple<Capture, Native>>& captures,
   return merge(std::move(of_ranks), std::move(lines), of_lines);
 }
 
-void add_class(nb::module_& module) {
-  nb::class_<Capture>(module, "Capture", "The records of one session, from which a report is made.")
+using CaptureClass = nb::class_<Capture>;
+
+// Where one comes from.
+void add_sources(CaptureClass& capture) {
+  capture
       .def_static(
           "read", [](const Native& path) { return value_or_raise(read_capture(path.bytes)); },
           nb::arg("path"), "Of a file; raises ValueError if it is no capture.")
@@ -146,15 +149,13 @@ void add_class(nb::module_& module) {
                   nb::arg("torch"), nb::arg("host"), nb::arg("pid"), nb::arg("exit_status"),
                   nb::arg("ended"), nb::arg("gaps"),
                   "Of a program of which nothing could be watched.")
-      .def(
-          "to_bytes",
-          [](const Capture& self) {
-            const std::string bytes = bytes_of(self);
-            return nb::bytes(bytes.data(), bytes.size());
-          },
-          "As a file holds it.")
       .def_static("merged", &merged, nb::arg("captures"), nb::arg("also"), nb::arg("remarks"),
-                  "Of many ranks, with their paths: the origin first, a line for each.")
+                  "Of many ranks, with their paths: the origin first, a line for each.");
+}
+
+// What is known of the program.
+void add_facts(CaptureClass& capture) {
+  capture
       .def_prop_rw(
           "rank", [](const Capture& self) { return self.program.rank; },
           [](Capture& self, std::optional<int> rank) { self.program.rank = rank; },
@@ -172,7 +173,12 @@ void add_class(nb::module_& module) {
             return self.program.ended ? std::optional(std::string(word_of(*self.program.ended)))
                                       : std::nullopt;
           },
-          &set_ended, "How the program ended: normally, exception, signal, stopped or None.")
+          &set_ended, "How the program ended: normally, exception, signal, stopped or None.");
+}
+
+// What is added to it, here and in its file.
+void add_changes(CaptureClass& capture) {
+  capture
       .def(
           "write_end",
           [](const Capture& self, const Native& path) {
@@ -185,12 +191,25 @@ void add_class(nb::module_& module) {
            nb::sig("def propose(self, fix: dict[str, object], path: str) -> bool"),
            "A patch for the first error, here and in the file; False, and nothing is done, if it "
            "does not fit there.")
-      .def("repair", &repair, nb::arg("finding"), nb::arg("fix").none(),
-           nb::arg("verification").none(), nb::arg("tried"), nb::arg("path"),
-           nb::sig("def repair(self, finding: int, fix: dict[str, object] | None, "
-                   "verification: dict[str, object] | None, "
-                   "tried: list[dict[str, str]], path: str) -> None"),
-           "What `fix` made of a finding, by its number: here, and in the file if it can be added.")
+      .def(
+          "repair", &repair, nb::arg("finding"), nb::arg("fix").none(),
+          nb::arg("verification").none(), nb::arg("tried"), nb::arg("path"),
+          nb::sig("def repair(self, finding: int, fix: dict[str, object] | None, "
+                  "verification: dict[str, object] | None, "
+                  "tried: list[dict[str, str]], path: str) -> None"),
+          "What `fix` made of a finding, by its number: here, and in the file if it can be added.");
+}
+
+// What is made of it.
+void add_reports(CaptureClass& capture) {
+  capture
+      .def(
+          "to_bytes",
+          [](const Capture& self) {
+            const std::string bytes = bytes_of(self);
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          "As a file holds it.")
       .def("json", &json_report, "The report, schema nanscope/1.")
       .def("html", &page_of_capture, nb::arg("name"),
            "The report as a page; raises ValueError where nanscope was built without it.")
@@ -207,7 +226,12 @@ void add_class(nb::module_& module) {
 }  // namespace
 
 void add_captures(nb::module_& module) {
-  add_class(module);
+  CaptureClass capture(module, "Capture",
+                       "The records of one session, from which a report is made.");
+  add_sources(capture);
+  add_facts(capture);
+  add_changes(capture);
+  add_reports(capture);
   nb::class_<Finding>(module, "FindingRecord", "One finding of a session that still goes on.")
       .def("json", &json_finding, "As in the report, on one line.")
       .def(

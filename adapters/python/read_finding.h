@@ -5,20 +5,23 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/python/native.h"
 #include "adapters/python/read_site.h"
 #include "records/finding.h"
+#include "records/words.h"
 
 namespace nanscope::python {
 
 namespace nb = nanobind;
 
 inline OriginKind kind_from(const std::string& word) {
-  if (word == "imported") return OriginKind::kImported;
-  return word == "uninitialised" ? OriginKind::kUninitialised : OriginKind::kBirth;
+  const std::optional<OriginKind> kind = from_word<OriginKind>(word);
+  if (!kind) throw nb::value_error(("no kind of origin is called " + word).c_str());
+  return *kind;
 }
 
 inline Value value_from(nb::handle number) {

@@ -11,6 +11,8 @@
 #include <torch/csrc/autograd/edge.h>
 #include <torch/csrc/autograd/function.h>
 
+#include <optional>
+
 namespace nanscope::torch_adapter {
 
 // Autograd's nodes are owned by shared_ptr up to 2.12, by intrusive_ptr from 2.13 on.
@@ -42,6 +44,19 @@ template <class Guard = c10::impl::VirtualGuardImpl>
     return guard.isStreamCapturing(guard.getStream(device));
   } else {
     return device.type() != c10::DeviceType::PrivateUse1;
+  }
+}
+
+// The current stream of the device, as its own library calls it; nothing in an older torch.
+template <class Guard = c10::impl::VirtualGuardImpl>
+[[nodiscard]] std::optional<void*> stream_handle(c10::Device device) {
+  if constexpr (requires(const Guard& guard, c10::Stream stream) {
+                  guard.getStreamNativeHandle(stream);
+                }) {
+    const Guard guard(device.type());
+    return guard.getStreamNativeHandle(guard.getStream(device));
+  } else {
+    return std::nullopt;
   }
 }
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from json import JSONDecoder  # not json.loads: a program may have replaced it by now
 
 from nanscope.json_object import JsonObject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope import _core
 
 Number = float | complex
 
@@ -46,6 +50,15 @@ class Giver(JsonObject):
 
 
 @dataclass(frozen=True)
+class Message(JsonObject):
+    """The way of a message between ranks, in ranks of its group."""
+
+    sender: int | None  # None: it was received from whoever sent one
+    receiver: int
+    tag: int
+
+
+@dataclass(frozen=True)
 class Collective(JsonObject):
     """One call on all ranks of a group."""
 
@@ -57,6 +70,8 @@ class Collective(JsonObject):
     givers: list[Giver]
     givers_known: bool  # every rank of the group could be asked
     bucket: int | None = None  # of DistributedDataParallel
+    message: Message | None = None  # the way as values
+    name: str = ""  # as torch.distributed calls it: all_reduce
 
 
 @dataclass(frozen=True)
@@ -192,7 +207,8 @@ class TensorFacts(Statistics, JsonObject):
     at_index: list[Number] = field(default_factory=list)
     healthy: list[Number] = field(default_factory=list)  # others, from small to large: up to 32
     remark: str = ""
-    argument: str = ""  # its name in the op's schema: self, other
+    argument: str = ""  # its name in the op's schema: self, other; saved self
+    saved: str | None = None  # a backward node kept it since the forward, under this name
     parameter: bool = False  # a trained weight, or a view of one
     device: str = "cpu"  # where it is
     feeding: Feeding | None = None
@@ -264,6 +280,7 @@ class TriedExperiment(JsonObject):
 
     what: str
     result: str
+    exactly: float | None = None  # had the operand not been lost to rounding or underflow
 
 
 @dataclass(frozen=True)
@@ -276,6 +293,7 @@ class Cause(JsonObject):
     to_blame: str = ""
     title: str = ""
     experiments: list[TriedExperiment] = field(default_factory=list)
+    evidence_of_experiments: list[str] = field(default_factory=list)  # told by both
 
 
 @dataclass(frozen=True)
@@ -296,6 +314,9 @@ class Verification(JsonObject):
     healthy_steps_unchanged: bool | None
     detail: str = ""
     checks: list[str] = field(default_factory=list)
+    first_loss: int = 0  # which of the run the two lists begin with
+    losses_before: list[Number | None] = field(default_factory=list)  # without the patch
+    losses_after: list[Number | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -361,6 +382,7 @@ class Finding(JsonObject):
     magnitudes: list[Magnitude] = field(default_factory=list)
     fate: str | None = None
     headline: str = ""  # for a reader: train.py:41:18: aten::log made -inf
+    deed: str = ""  # the headline without the place
     inputs_left_out: int = 0
     forewarning: Forewarning | None = None
     only_compiled: OnlyCompiled | None = None
@@ -416,10 +438,19 @@ class Report(JsonObject):
     program: Program
     findings: list[Finding]  # errors first, then warnings, then notes
     coverage: Coverage
+    summary: str = ""  # in one line
 
     @classmethod
     def parse(cls, text: str) -> Report:
-        return cls.from_json(json.loads(text))
+        return cls.from_json(JSONDecoder().decode(text))
+
+    @classmethod
+    def of(cls, capture: _core.Capture) -> Report:
+        return cls.parse(capture.json())
+
+    @property
+    def first_error(self) -> Finding | None:
+        return next((f for f in self.findings if f.level == "error"), None)
 
     def of_level(self, level: str) -> list[Finding]:
         return [finding for finding in self.findings if finding.level == level]

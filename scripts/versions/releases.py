@@ -83,8 +83,9 @@ def environment(folder: Path, python: str, *packages: str) -> Path:
         # Two Pythons share most of what a CUDA build of torch needs: what was fetched stays.
         DOWNLOADS.mkdir(parents=True, exist_ok=True)
         kept = ("--find-links", DOWNLOADS)
-        pip(inside, "download", "--prefer-binary", *kept, "--dest", DOWNLOADS, *packages)
-        pip(inside, "install", "--no-compile", "--no-index", *kept, *packages)
+        if packages:
+            pip(inside, "download", "--prefer-binary", *kept, "--dest", DOWNLOADS, *packages)
+            pip(inside, "install", "--no-compile", "--no-index", *kept, *packages)
         stamp.write_text(wanted)
     return inside
 

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <string>
 
+#include "capture/decode.h"
 #include "capture/encode.h"
 #include "capture/format.h"
 #include "capture/reader.h"

@@ -1,4 +1,4 @@
-// The other half of encode.h.
+#include "capture/decode.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 
 #include "base/harmless_json.h"
 #include "capture/cbor_check.h"
-#include "capture/encode.h"
 #include "capture/fields.h"
+#include "capture/older.h"
 #include "capture/pictures.h"
 #include "capture/utf8.h"
 #include "records/words.h"
@@ -95,6 +95,7 @@ class Decoder {
       path_.resize(length);
     };
     fields(visit, record);
+    if (!fault_) read_older(json, record);
     if (const char* const problem = fault_ ? nullptr : problem_of(record)) blame(problem);
   }
 

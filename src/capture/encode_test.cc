@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "capture/decode.h"
 #include "capture/format.h"
 #include "capture/sample.h"
 
@@ -38,6 +39,10 @@ Finding full_finding() {
   finding.count = 7;
   finding.exact = sample::real(1e300);
   finding.inputs_left_out = 3;
+  finding.inputs[0].saved = true;
+  finding.handed_by = HandedOver{41, 2, true};
+  origin.collective = Collective{};
+  origin.collective->message = Message{std::nullopt, 3, 7};
   return finding;
 }
 
@@ -53,6 +58,10 @@ TEST(Encode, AFindingComesBackWhole) {
   EXPECT_EQ(origin.kind, OriginKind::kUnwatched);
   EXPECT_EQ(origin.phase, Phase::kBackward);
   EXPECT_EQ(origin.op, "aten::log");
+  EXPECT_EQ(origin.collective->message, (Message{std::nullopt, 3, 7}));
+  EXPECT_EQ(finding.handed_by->pid, 41);
+  EXPECT_EQ(finding.handed_by->worker, 2);
+  EXPECT_TRUE(finding.handed_by->exact);
   EXPECT_EQ(origin.node, "LogBackward0");
   EXPECT_EQ(origin.site.file, "train.py");
   EXPECT_EQ(origin.site.line, 41);
@@ -83,6 +92,7 @@ TEST(Encode, AFindingComesBackWhole) {
   EXPECT_TRUE(finding.chain_truncated);
   const TensorFacts& p = finding.inputs[0];
   EXPECT_EQ(p.name, "p");
+  EXPECT_TRUE(p.saved);
   EXPECT_EQ(p.argument, "self");
   EXPECT_EQ(p.shape, (std::vector<std::int64_t>{8, 8}));
   EXPECT_FALSE(p.statistics.min.has_value());

@@ -2,7 +2,7 @@
 //
 // The encoder and the decoder are two visitors over these lists, so a field can
 // not be written and then forgotten by the reader. A field added at the end of a
-// struct in records.h gets one line here; older captures simply lack it.
+// struct of src/records gets one line here; older captures simply lack it.
 #pragma once
 
 #include <concepts>
@@ -80,6 +80,7 @@ void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("at_index", tensor.at_index);
   visit("remark", tensor.remark);
   visit("argument", tensor.argument);
+  visit("saved", tensor.saved);
   visit("feeding", tensor.feeding);
   visit("parameter", tensor.parameter);
   visit("healthy", tensor.healthy);
@@ -140,10 +141,16 @@ void fields(auto& visit, A<Giver> auto& giver) {
   visit("neg_inf", giver.neg_inf);
 }
 
+void fields(auto& visit, A<Message> auto& message) {
+  visit("sender", message.sender);
+  visit("receiver", message.receiver);
+  visit("tag", message.tag);
+}
+
 void fields(auto& visit, A<Collective> auto& collective) {
   visit("op", collective.op);
   visit("group", collective.group);
-  visit("way", collective.way);
+  visit("message", collective.message);
   visit("sequence", collective.sequence);
   visit("ranks", collective.ranks);
   visit("reduces", collective.reduces);
@@ -177,6 +184,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("was_finite", origin.was_finite);
   visit("left_before", origin.left_before);
   visit("from_other_device", origin.from_other_device);
+  visit("reinterpreted", origin.reinterpreted);
   visit("not_spelled", origin.not_spelled);
   visit("collective", origin.collective);
 }
@@ -229,6 +237,12 @@ void fields(auto& visit, A<OnlyCompiled> auto& only) {
   visit("setting_value", only.setting_value);
 }
 
+void fields(auto& visit, A<HandedOver> auto& hand) {
+  visit("pid", hand.pid);
+  visit("worker", hand.worker);
+  visit("exact", hand.exact);
+}
+
 void fields(auto& visit, A<Finding> auto& finding) {
   visit("level", finding.level);
   visit("origin", finding.origin);
@@ -256,6 +270,7 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("experiments", finding.experiments);
   visit("left_out_by", finding.left_out_by);
   visit("arrival", finding.arrival);
+  visit("handed_by", finding.handed_by);
   visit("arrival_is_likely", finding.arrival_is_likely);
   visit("only_compiled", finding.only_compiled);
   visit("elsewhere", finding.elsewhere);
@@ -321,6 +336,7 @@ void fields(auto& visit, A<NotWatched> auto& gap) {
   visit("what", gap.what);
   visit("why", gap.why);
   visit("count", gap.count);
+  visit("kind", gap.kind);
 }
 
 void fields(auto& visit, A<Allowance> auto& allowance) {

@@ -9,7 +9,6 @@ namespace nanscope {
 namespace {
 
 // High bit set, then a line end of each kind: a transfer that changed text shows at once.
-constexpr std::string_view kMagic{"\x89NSC\r\n\x1a\n", 8};
 
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
   std::array<std::uint32_t, 256> table{};

@@ -21,6 +21,7 @@
 namespace nanscope {
 
 inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::string_view kMagic{"\x89NSC\r\n\x1a\n", 8};
 inline constexpr std::size_t kFileHeaderBytes = 16;
 inline constexpr std::size_t kFrameHeaderBytes = 16;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "capture/decode.h"
 #include "capture/encode.h"
 #include "capture/sample.h"
 

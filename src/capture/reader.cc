@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "capture/encode.h"
+#include "capture/decode.h"
 #include "capture/format.h"
 
 namespace nanscope {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "capture/decode.h"
 #include "capture/encode.h"
 
 namespace nanscope {

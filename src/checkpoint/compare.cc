@@ -68,8 +68,8 @@ Result<std::optional<Distance>> distance_of(const StoredTensor& now, const Store
 }
 
 void measure(Change& change, Reading& reading, std::optional<Error>& error) {
-  const TensorFacts& now = *change.now->facts;
-  const TensorFacts& then = *change.then->facts;
+  const SurveyedTensor& now = *change.now->facts;
+  const SurveyedTensor& then = *change.then->facts;
   if (now.is_bad() || then.is_bad())
     change.kind = !then.is_bad() ? ChangeKind::kWentBad
                   : now.is_bad() ? ChangeKind::kStayedBad

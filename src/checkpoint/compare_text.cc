@@ -71,11 +71,11 @@ std::string words_of(const Change& change) {
 std::string table_of_changes(const Comparison& comparison, const ScanTextOptions& options,
                              const Paint& paint) {
   std::vector<Cells> rows{{"tensor", "", "then", "now", "moved by", "largest step"}};
-  std::size_t told = 0;
+  std::size_t shown = 0;
   for (const Change& change : comparison.changes) {
     const bool quiet = change.kind == ChangeKind::kSame || change.kind == ChangeKind::kNotCompared;
     if (quiet && !options.verbose) continue;
-    ++told;
+    ++shown;
     if (!options.verbose && rows.size() > kRowsOfChanges) continue;
     const bool measured = change.now != nullptr && change.then != nullptr;
     rows.push_back({report::safe(change.name), words_of(change), state_of(change.then),
@@ -90,8 +90,8 @@ std::string table_of_changes(const Comparison& comparison, const ScanTextOptions
              : rows[i][1] == "went bad" ? paint.error(lines[i])
                                         : lines[i]) +
             "\n";
-  if (told + 1 > rows.size())
-    text += fmt::format("  ... and {} more; -v lists all\n", told + 1 - rows.size());
+  if (shown + 1 > rows.size())
+    text += fmt::format("  ... and {} more; -v lists all\n", shown + 1 - rows.size());
   return text;
 }
 

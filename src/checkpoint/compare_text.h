@@ -1,4 +1,4 @@
-// What became of a checkpoint since another, as text and as JSON.
+// What became of a checkpoint since another, as text.
 #pragma once
 
 #include <string>
@@ -11,8 +11,5 @@ namespace nanscope::checkpoint {
 // `against`: the other's path, as the user wrote it.
 [[nodiscard]] std::string compare_text(const Comparison& comparison, const std::string& against,
                                        const ScanTextOptions& options);
-// scan_json with one more field, `against`.
-[[nodiscard]] std::string compare_json(const ScanResult& now, const Comparison& comparison,
-                                       const std::string& against);
 
 }  // namespace nanscope::checkpoint

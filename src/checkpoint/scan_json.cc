@@ -1,8 +1,8 @@
+#include "checkpoint/scan_json.h"
+
 #include <nlohmann/json.hpp>
 
 #include "base/harmless_json.h"
-#include "checkpoint/compare_text.h"
-#include "checkpoint/scan_text.h"
 
 namespace nanscope::checkpoint {
 namespace {
@@ -14,7 +14,7 @@ Json number_or_null(const std::optional<double>& number) {
 }
 
 Json tensor_json(const TensorRow& row, const ScanResult& result) {
-  const TensorFacts& facts = *row.facts;
+  const SurveyedTensor& facts = *row.facts;
   const Census& census = facts.census;
   const bool sized = facts.has_extremes;
   return {{"file", result.opened.checkpoints[row.file].path},

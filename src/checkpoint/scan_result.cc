@@ -94,7 +94,7 @@ ScanCounts counts_of(const ScanResult& result) {
   return counts;
 }
 
-std::optional<double> float16_room(const TensorFacts& facts) {
+std::optional<double> float16_room(const SurveyedTensor& facts) {
   const double largest = facts.census.largest_magnitude();
   if (!facts.has_extremes || largest == 0) return std::nullopt;
   return largest_of(DType::kFloat16) / largest;

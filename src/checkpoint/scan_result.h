@@ -13,8 +13,8 @@ namespace nanscope::checkpoint {
 
 struct ScanResult {
   Opened opened;
-  std::vector<TensorFacts> facts;  // of all tensors of all checkpoints, in their order
-  std::uint64_t bytes = 0;         // of elements that were looked at
+  std::vector<SurveyedTensor> facts;  // of all tensors of all checkpoints, in their order
+  std::uint64_t bytes = 0;            // of elements that were looked at
   double seconds = 0;
 };
 
@@ -22,7 +22,7 @@ struct ScanResult {
 struct TensorRow {
   std::size_t file = 0;
   const StoredTensor* tensor = nullptr;
-  const TensorFacts* facts = nullptr;
+  const SurveyedTensor* facts = nullptr;
 };
 
 // Opens and looks. Every error is in the result: the others were read.
@@ -49,7 +49,7 @@ struct LeftOutRow {
 
 // By how much the largest number could grow before float16 overflows; nothing if all are zero or
 // the sizes are not known.
-[[nodiscard]] std::optional<double> float16_room(const TensorFacts& facts);
+[[nodiscard]] std::optional<double> float16_room(const SurveyedTensor& facts);
 
 // 0: all is finite; 3: something is not; 2: something could not be read.
 [[nodiscard]] int exit_status(const ScanResult& result);

@@ -68,14 +68,14 @@ std::string answer(const ScanResult& result, const ScanCounts& counts,
 std::string count_cell(std::int64_t count) { return count == 0 ? "-" : grouped(count); }
 
 // In powers of two, rounded down.
-std::string room_cell(const TensorFacts& facts) {
+std::string room_cell(const SurveyedTensor& facts) {
   const std::optional<double> room = float16_room(facts);
   if (!room) return "-";
   return *room < 1 ? "none" : fmt::format("2^{:.0f}", std::floor(std::log2(*room)));
 }
 
 Cells cells_of(const TensorRow& row, bool with_files, const ScanResult& result) {
-  const TensorFacts& facts = *row.facts;
+  const SurveyedTensor& facts = *row.facts;
   const Census& census = facts.census;
   Cells cells{shown_name(*row.tensor),
               std::string(row.tensor->type.name),

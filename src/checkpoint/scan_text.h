@@ -17,9 +17,6 @@ struct ScanTextOptions {
 
 [[nodiscard]] std::string scan_text(const ScanResult& result, const ScanTextOptions& options);
 
-// The same as one JSON object: docs/scan.md.
-[[nodiscard]] std::string scan_json(const ScanResult& result);
-
 // A name as it may be printed.
 [[nodiscard]] std::string shown_name(const StoredTensor& tensor);
 // "2 NaN, 1 +Inf"

@@ -60,7 +60,7 @@ class Surveyor {
  private:
   void plan(std::size_t i) {
     const StoredTensor& tensor = *tensors_[i];
-    TensorFacts& facts = result_.facts[i];
+    SurveyedTensor& facts = result_.facts[i];
     same_as_[i] = i;
     facts.census.elements = 0;
     if (!tensor.type.can_be_bad()) return;
@@ -121,7 +121,7 @@ class Surveyor {
   }
 
   void collect(const Piece& piece, const PieceFacts& found) {
-    TensorFacts& facts = result_.facts[piece.tensor];
+    SurveyedTensor& facts = result_.facts[piece.tensor];
     const StoredTensor& tensor = *tensors_[piece.tensor];
     facts.census.add(found.census);
     facts.has_extremes = facts.census.has_finite();

@@ -14,7 +14,7 @@
 
 namespace nanscope::checkpoint {
 
-struct TensorFacts {
+struct SurveyedTensor {
   Census census;
   std::vector<std::int64_t> bad_index;  // of the first bad element in memory; if there is one
   bool has_extremes = false;            // else the census counts, and knows no sizes
@@ -33,8 +33,8 @@ struct SurveyOptions {
 };
 
 struct Survey {
-  std::vector<TensorFacts> facts;  // one for each tensor, in their order
-  std::uint64_t bytes = 0;         // that were looked at
+  std::vector<SurveyedTensor> facts;  // one for each tensor, in their order
+  std::uint64_t bytes = 0;            // that were looked at
 };
 
 [[nodiscard]] Survey survey(std::span<const StoredTensor* const> tensors,

@@ -25,7 +25,7 @@ StoredTensor floats(BytesPtr storage, Sizes sizes, Sizes strides, std::uint64_t 
           .offset = first * sizeof(float)};
 }
 
-TensorFacts facts_of(const StoredTensor& tensor, unsigned threads = 1) {
+SurveyedTensor facts_of(const StoredTensor& tensor, unsigned threads = 1) {
   EXPECT_EQ(place_problem(tensor), std::nullopt);
   const StoredTensor* const one = &tensor;
   return survey({&one, 1}, {.threads = threads, .progress = {}}).facts[0];
@@ -41,7 +41,7 @@ std::vector<float> twelve() {
 }
 
 TEST(Survey, CountsADenseTensor) {
-  const TensorFacts facts = facts_of(floats(storage_of(twelve()), {3, 4}, {4, 1}));
+  const SurveyedTensor facts = facts_of(floats(storage_of(twelve()), {3, 4}, {4, 1}));
   EXPECT_EQ(facts.census.elements, 12);
   EXPECT_EQ(facts.census.nan, 1);
   EXPECT_EQ(facts.census.neg_inf, 1);
@@ -62,13 +62,13 @@ TEST(Survey, SeesOnlyTheElementsOfAView) {
 }
 
 TEST(Survey, CountsAnExpandedElementAsOftenAsItIsThere) {
-  const TensorFacts facts = facts_of(floats(storage_of(twelve()), {5, 7}, {0, 0}, 5));
+  const SurveyedTensor facts = facts_of(floats(storage_of(twelve()), {5, 7}, {0, 0}, 5));
   EXPECT_EQ(facts.census.nan, 35);
   EXPECT_EQ(facts.census.elements, 35);
 }
 
 TEST(Survey, LeavesOutWhatOverlapsItself) {
-  const TensorFacts facts = facts_of(floats(storage_of(twelve()), {5, 5}, {1, 1}));
+  const SurveyedTensor facts = facts_of(floats(storage_of(twelve()), {5, 5}, {1, 1}));
   EXPECT_TRUE(facts.left_out.has_value());
 }
 
@@ -78,7 +78,7 @@ TEST(Survey, IsTheSameWithAnyNumberOfThreads) {
   many[8'999'999] = std::numeric_limits<float>::quiet_NaN();
   const StoredTensor tensor = floats(storage_of(many), {9'000'001}, {1});
   for (const unsigned threads : {1U, 2U, 7U}) {
-    const TensorFacts facts = facts_of(tensor, threads);
+    const SurveyedTensor facts = facts_of(tensor, threads);
     EXPECT_EQ(facts.census.elements, 9'000'001);
     EXPECT_EQ(facts.census.non_finite(), 2);
     EXPECT_EQ(facts.bad_index, Sizes{8'000'000});
@@ -112,7 +112,7 @@ TEST(Survey, IsNotKeptBusyByOneStorage) {
 TEST(Survey, SwapsTheOtherByteOrder) {
   StoredTensor tensor = floats(in_memory(std::string("\x7f\xc0\0\0\x3f\x80\0\0", 8)), {2}, {1});
   tensor.type.big_endian = true;
-  const TensorFacts facts = facts_of(tensor);
+  const SurveyedTensor facts = facts_of(tensor);
   EXPECT_EQ(facts.census.nan, 1);
   EXPECT_EQ(facts.census.most, 1);
 }

@@ -1,6 +1,6 @@
 // nanscope agent-command: a command file for coding agents, which drives run, explain and fix.
 
-#include "cli/verb.h"
+#include "cli/options.h"
 
 namespace nanscope::cli {
 namespace {

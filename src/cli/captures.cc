@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "capture/format.h"
 #include "capture/reader.h"
 
 namespace nanscope::cli {
@@ -47,6 +48,15 @@ report::SourceRoot source_root() {
     if (folder == folder.root_path()) break;
   }
   return {here.string(), here.string()};
+}
+
+bool is_capture(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;  // a named pipe would be waited for
+  std::string begin(kMagic.size(), '\0');
+  std::ifstream(path, std::ios::binary)
+      .read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kMagic;
 }
 
 Status write_file(const std::string& path, const std::string& text) {

@@ -18,6 +18,8 @@ namespace nanscope::cli {
 
 // Written beside its name and moved there: nobody reads half of it. A pipe or a device is written
 // to.
+// Whether the file that stands there begins as a capture does.
+[[nodiscard]] bool is_capture(const std::string& path);
 [[nodiscard]] Status write_file(const std::string& path, const std::string& text);
 
 }  // namespace nanscope::cli

@@ -1,6 +1,6 @@
 // nanscope doctor: what will be watched here. Needs Python; parsed here only.
 
-#include "cli/verb.h"
+#include "cli/options.h"
 
 namespace nanscope::cli {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "capture/encode.h"
+#include "capture/decode.h"
 #include "capture/format.h"
 #include "capture/reader.h"
-#include "cli/verb.h"
+#include "cli/options.h"
 
 namespace nanscope::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/verb.h"
+#include "cli/options.h"
 #include "diagnose/causes.h"
 
 namespace nanscope::cli {

@@ -1,7 +1,7 @@
 // nanscope fix: a patch of the source, proved by running it. Needs Python; parsed here only.
 
+#include "cli/options.h"
 #include "cli/program.h"
-#include "cli/verb.h"
 
 namespace nanscope::cli {
 namespace {
@@ -9,8 +9,6 @@ namespace {
 Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
   FixRequest request;
   RunRequest& run = request.run;
-  std::string from;
-  std::string json;
   std::string verify;
   std::string max_runs;
   std::string max_time;
@@ -39,16 +37,15 @@ Outcome carry_out_fix(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("--apply", request.apply, "write the verified patch into the source");
   app.add_flag("--in-packages", request.in_packages,
                "with --apply, also write into an installed package");
-  Option* earlier = add("--from", from, "begin with the finding of this capture", "CAPTURE");
-  Option* wanted =
-      add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");
+  app.add_option("--from", request.from, "begin with the finding of this capture")
+      ->type_name("CAPTURE");
+  app.add_option("--json", run.json, "write the findings there too; - is stdout, with -q")
+      ->type_name("FILE");
 
   const auto program =
       arguments.begin() + static_cast<std::ptrdiff_t>(program_begins(app, arguments));
   if (std::optional<Outcome> answer = options.parse(Arguments(arguments.begin(), program)))
     return *answer;
-  if (earlier->count() > 0) request.from = from;
-  if (wanted->count() > 0) run.json = json;
   take_manner(options.manner(), terminal, run);
 
   const bool of_capture = request.from && program == arguments.end();

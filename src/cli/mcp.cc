@@ -1,7 +1,7 @@
 // nanscope mcp: run, show, explain and fix as tools of an MCP server. Needs Python; parsed here
 // only.
 
-#include "cli/verb.h"
+#include "cli/options.h"
 
 namespace nanscope::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "report/merge.h"
 
 #include "capture/reader.h"
-#include "cli/verb.h"
+#include "cli/options.h"
 #include "report/json.h"
 #include "report/text.h"
 

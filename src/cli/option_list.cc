@@ -39,6 +39,7 @@ void Option::take(const std::string& value) {
   ++count_;
   if (flag_ != nullptr) *flag_ = true;
   if (value_ != nullptr) *value_ = value;
+  if (value_if_given_ != nullptr) *value_if_given_ = value;
   if (values_ != nullptr) values_->push_back(value);
 }
 
@@ -77,6 +78,13 @@ Option* OptionList::add_option(const std::string& names, std::string& value,
                                std::string description) {
   Option* option = add(names, std::move(description));
   option->value_ = &value;
+  return option;
+}
+
+Option* OptionList::add_option(const std::string& names, std::optional<std::string>& value,
+                               std::string description) {
+  Option* option = add(names, std::move(description));
+  option->value_if_given_ = &value;
   return option;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class Option {
   std::string type_name_;
   bool* flag_ = nullptr;
   std::string* value_ = nullptr;
+  std::optional<std::string>* value_if_given_ = nullptr;
   std::vector<std::string>* values_ = nullptr;
   bool is_required_ = false;
   std::size_t count_ = 0;
@@ -53,6 +55,8 @@ class OptionList {
   // where they are: a pointer holds as long as the list.
   Option* add_flag(const std::string& names, bool& flag, std::string description = "");
   Option* add_option(const std::string& names, std::string& value, std::string description = "");
+  Option* add_option(const std::string& names, std::optional<std::string>& value,
+                     std::string description = "");
   Option* add_option(const std::string& names, std::vector<std::string>& values,
                      std::string description = "");
 

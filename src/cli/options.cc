@@ -1,9 +1,9 @@
+#include "cli/options.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-
-#include "cli/verb.h"
 
 namespace nanscope::cli {
 namespace {

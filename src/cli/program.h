@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cli/option_list.h"
-#include "cli/verb.h"
+#include "cli/options.h"
 
 namespace nanscope::cli {
 

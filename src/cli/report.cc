@@ -7,7 +7,7 @@
 
 #include "cli/captures.h"
 #include "cli/cli.h"
-#include "cli/verb.h"
+#include "cli/options.h"
 #include "report/csv.h"
 #include "report/github.h"
 #include "report/html.h"
@@ -17,6 +17,7 @@
 #include "report/sarif.h"
 #include "report/text.h"
 #include "report/trace.h"
+#include "report/unicode.h"
 
 namespace nanscope::cli {
 namespace {
@@ -32,7 +33,8 @@ struct Manners {
 Result<std::string> as_text(const Captures& captures, const Manners& manners) {
   std::string text;
   for (const Diagnosed& one : captures) {
-    if (captures.size() > 1) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", one.name);
+    if (captures.size() > 1)
+      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", report::safe(one.name));
     text += text_report(one, manners.text);
   }
   return text;
@@ -133,7 +135,7 @@ Outcome carry_out_report(const Arguments& arguments, const Terminal& terminal) {
   if (format == std::end(kFormats))
     return options.bad_usage(fmt::format("--to is one of {}, not {}.", format_names(), to));
   if (output.empty()) output = default_output(to, paths[0]);
-  if (std::find(paths.begin(), paths.end(), output) != paths.end())
+  if (output != "-" && is_capture(output))
     return options.bad_usage(fmt::format("-o {} would replace a capture.", output));
   const Result<Redaction> redaction = redaction_of(redact_words);
   if (!redaction) return options.bad_usage(redaction.error().message);

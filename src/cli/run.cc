@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "capture/writer.h"
+#include "cli/options.h"
 #include "cli/program.h"
-#include "cli/verb.h"
 
 namespace nanscope::cli {
 namespace {
@@ -74,33 +74,30 @@ std::string check_files(const RunRequest& request) {
   return check_html(request);
 }
 
-Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
-  RunRequest request;
-  std::string output;
-  std::string json;
-  std::string html;
+// What the words of some options come to is known only when all have been read.
+struct Words {
   std::string steps;
   std::string nproc;
   std::string mode = "exact";
   std::string every;
-  std::string bad_batch;
-  Options options(kRun,
-                  {"run [options] script.py [args...]", "run [options] -m module [args...]",
-                   "run [options] -c code [args...]"},
-                  "  nanscope run -o loss.nsc train.py --epochs 3");
-  options.manner_means("do not print the report",
-                       "also the whole way, the stack, the dropped suspects and the notes");
-  OptionList& app = options.app();
-  const auto add = [&](const char* names, std::string& value, const char* description,
-                       const char* type) {
-    return app.add_option(names, value, description)->type_name(type);
-  };
-  Option* named =
-      add("-o,--output", output, "the capture (default: nanscope-<script>.<pid>.nsc)", "FILE");
+  const Option* steps_option = nullptr;
+  const Option* nproc_option = nullptr;
+  const Option* mode_option = nullptr;
+  const Option* every_option = nullptr;
+};
+
+void add_outputs(OptionList& app, RunRequest& request) {
+  app.add_option("-o,--output", request.output,
+                 "the capture (default: nanscope-<script>.<pid>.nsc)")
+      ->type_name("FILE");
   app.add_flag("-f,--force", request.force, "replace the capture if it exists");
-  Option* wanted =
-      add("--json", json, "write the findings there too; - is stdout, with -q", "FILE");
-  Option* page = add("--html", html, "write the report there too, as a page", "FILE");
+  app.add_option("--json", request.json, "write the findings there too; - is stdout, with -q")
+      ->type_name("FILE");
+  app.add_option("--html", request.html, "write the report there too, as a page")
+      ->type_name("FILE");
+}
+
+void add_ways_to_end(OptionList& app, RunRequest& request) {
   app.add_flag("--keep-going", request.keep_going, "do not stop the program at the first error");
   app.add_flag("--raise", request.raise, "raise nanscope.NonFiniteError where the harm happens");
   app.add_flag("--strict", request.strict,
@@ -108,44 +105,76 @@ Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
   app.add_flag("--eager", request.eager,
                "switch every torch.compile off, to compare (docs/compiled.md)");
   app.add_flag("--pdb", request.pdb, "open the debugger there");
-  Option* way =
-      add("--mode", mode, "exact: every operation; sentinel: once a step (docs/sentinel.md)",
-          "exact|sentinel");
+}
+
+void add_ways_to_watch(OptionList& app, RunRequest& request, Words& words) {
+  words.mode_option =
+      app.add_option("--mode", words.mode,
+                     "exact: every operation; sentinel: once a step (docs/sentinel.md)")
+          ->type_name("exact|sentinel");
   app.add_option("--allow", request.allow,
                  "what is made there may be non-finite (docs/allow.md); may be given again")
       ->type_name("FILE[:LINE]");
   app.add_option("--notify", request.notify,
                  "tell of an error there too: URL, wandb, mlflow, trackio, tensorboard:FOLDER")
       ->type_name("WHERE");
-  Option* kept = add("--bad-batch", bad_batch,
-                     "keep the failing step there, for `nanscope replay` (docs/replay.md)", "DIR");
-  Option* often =
-      add("--snapshot-every", every, "with --mode sentinel: seconds between snapshots", "SECONDS");
-  add("--layer", request.layer, "only findings of this module and what is inside it", "NAME");
-  add("--file", request.file, "only findings of this source file", "PATH");
-  Option* many = add("--nproc", nproc, "start it as N ranks, by torch.distributed.run", "N");
+  app.add_option("--bad-batch", request.bad_batch,
+                 "keep the failing step there, for `nanscope replay` (docs/replay.md)")
+      ->type_name("DIR");
+  words.every_option = app.add_option("--snapshot-every", words.every,
+                                      "with --mode sentinel: seconds between snapshots")
+                           ->type_name("SECONDS");
+}
+
+void add_limits(OptionList& app, RunRequest& request, Words& words) {
+  app.add_option("--layer", request.layer, "only findings of this module and what is inside it")
+      ->type_name("NAME");
+  app.add_option("--file", request.file, "only findings of this source file")->type_name("PATH");
+  words.nproc_option =
+      app.add_option("--nproc", words.nproc, "start it as N ranks, by torch.distributed.run")
+          ->type_name("N");
   app.add_flag("--no-follow", request.no_follow,
                "do not watch other Pythons that the program starts");
-  Option* limited = add("--steps", steps, "stop after N training steps", "N");
+  words.steps_option =
+      app.add_option("--steps", words.steps, "stop after N training steps")->type_name("N");
+}
+
+// What is wrong with the whole of it; nothing if it can be run.
+std::string check(const Arguments& program, Words& words, RunRequest& request) {
+  request.mode_given = words.mode_option->count() > 0;
+  if (words.every_option->count() > 0 && words.every.empty()) words.every = "nothing";
+  for (const std::string& wrong :
+       {take_count(*words.steps_option, words.steps, request.steps),
+        take_count(*words.nproc_option, words.nproc, request.nproc), check_nproc(request),
+        take_mode(words.mode, words.every, request), take_program(program, request),
+        check_manner(request), check_files(request), check_notify(request)})
+    if (!wrong.empty()) return wrong;
+  return {};
+}
+
+Outcome carry_out_run(const Arguments& arguments, const Terminal& terminal) {
+  RunRequest request;
+  Words words;
+  Options options(kRun,
+                  {"run [options] script.py [args...]", "run [options] -m module [args...]",
+                   "run [options] -c code [args...]"},
+                  "  nanscope run -o loss.nsc train.py --epochs 3");
+  options.manner_means("do not print the report",
+                       "also the whole way, the stack, the dropped suspects and the notes");
+  OptionList& app = options.app();
+  add_outputs(app, request);
+  add_ways_to_end(app, request);
+  add_ways_to_watch(app, request, words);
+  add_limits(app, request, words);
 
   const auto program =
       arguments.begin() + static_cast<std::ptrdiff_t>(program_begins(app, arguments));
   if (std::optional<Outcome> answer = options.parse(Arguments(arguments.begin(), program)))
     return *answer;
-  if (named->count() > 0) request.output = output;
-  if (wanted->count() > 0) request.json = json;
-  if (page->count() > 0) request.html = html;
-  if (kept->count() > 0) request.bad_batch = bad_batch;
   take_manner(options.manner(), terminal, request);
-
-  request.mode_given = way->count() > 0;
-  if (often->count() > 0 && every.empty()) every = "nothing";
-  for (const std::string& wrong :
-       {take_count(*limited, steps, request.steps), take_count(*many, nproc, request.nproc),
-        check_nproc(request), take_mode(mode, every, request),
-        take_program(Arguments(program, arguments.end()), request), check_manner(request),
-        check_files(request), check_notify(request)})
-    if (!wrong.empty()) return options.bad_usage(wrong);
+  if (const std::string wrong = check(Arguments(program, arguments.end()), words, request);
+      !wrong.empty())
+    return options.bad_usage(wrong);
   if (request.output)
     if (const Status possible = check_destination(*request.output, request.force); !possible)
       return failed(possible.error());

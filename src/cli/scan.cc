@@ -7,9 +7,10 @@
 #include <csignal>
 
 #include "checkpoint/compare_text.h"
+#include "checkpoint/scan_json.h"
 #include "checkpoint/scan_result.h"
 #include "checkpoint/scan_text.h"
-#include "cli/verb.h"
+#include "cli/options.h"
 #include "report/unicode.h"
 
 namespace nanscope::cli {
@@ -98,9 +99,9 @@ checkpoint::Comparison set_beside(const checkpoint::ScanResult& now,
       now, then, [&line](std::uint64_t done, std::uint64_t all) { line.show(done, all); });
 }
 
-Outcome told(const checkpoint::ScanResult& now, const checkpoint::ScanResult* then,
-             const std::string& against, bool json, const checkpoint::ScanTextOptions& options,
-             bool with_progress) {
+Outcome conclusion(const checkpoint::ScanResult& now, const checkpoint::ScanResult* then,
+                   const std::string& against, bool json,
+                   const checkpoint::ScanTextOptions& options, bool with_progress) {
   Outcome outcome;
   outcome.status = checkpoint::exit_status(now);
   complain(now.opened.errors, outcome);
@@ -139,8 +140,8 @@ Outcome carry_out_scan(const Arguments& arguments, const Terminal& terminal) {
   const checkpoint::ScanResult now = look_at(paths, with_progress);
   std::optional<checkpoint::ScanResult> then;
   if (!against.empty()) then = look_at({against}, with_progress);
-  return told(now, then ? &*then : nullptr, against, json, text_options(options.manner(), terminal),
-              with_progress);
+  return conclusion(now, then ? &*then : nullptr, against, json,
+                    text_options(options.manner(), terminal), with_progress);
 }
 
 }  // namespace

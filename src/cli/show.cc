@@ -1,7 +1,7 @@
 // nanscope show: the diagnosis of a capture, as `run` printed it.
 
 #include "capture/reader.h"
-#include "cli/verb.h"
+#include "cli/options.h"
 #include "report/summary.h"
 #include "report/text.h"
 

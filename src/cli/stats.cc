@@ -3,7 +3,7 @@
 #include "report/stats.h"
 
 #include "cli/captures.h"
-#include "cli/verb.h"
+#include "cli/options.h"
 
 namespace nanscope::cli {
 namespace {

@@ -8,10 +8,11 @@
 #include "diagnose/cause.h"
 #include "diagnose/causes.h"
 #include "diagnose/family.h"
-#include "diagnose/growth.h"
+#include "diagnose/handed_over.h"
 #include "diagnose/lineage.h"
 #include "diagnose/phrase.h"
 #include "diagnose/proof.h"
+#include "diagnose/training.h"
 #include "diagnose/what_if.h"
 
 // Adding a family is adding its file and one line here. The order is from the
@@ -39,6 +40,7 @@
   family(softmax)                   \
   family(linear_algebra)            \
   family(inverse_trigonometry)      \
+  family(special_function)          \
   family(norm)                      \
   family(power)                     \
   family(square_root)               \
@@ -134,13 +136,18 @@ bool is_contested(const Facts& facts, const Opinions& opinions, const Opinion& b
   });
 }
 
+void add_of_experiment(const std::string& line, Cause& cause) {
+  cause.evidence.push_back(line);
+  if (!line.empty()) cause.evidence_of_experiments.push_back(line);
+}
+
 void settle(const Facts& facts, const Opinions& opinions, const Opinion& best, Cause& cause) {
   cause.id = best.id;
   cause.sentence = best.sentence;
   cause.evidence = best.evidence;
   if (best.stand != Opinion::Stand::kCertain) return;
   const bool proved = is_proved(facts, best);
-  if (proved) cause.evidence.push_back(proof_of(facts, best));
+  if (proved) add_of_experiment(proof_of(facts, best), cause);
   if (!proved) cause.evidence.emplace_back("not certain: no experiment at the hit could prove it");
   const bool contested = proved && is_contested(facts, opinions, best);
   if (contested)
@@ -173,10 +180,16 @@ Cause pick(const Facts& facts, const Opinions& opinions) {
   if (facts.origin().kind == OriginKind::kBirth) {
     cause.evidence.push_back(lineage(facts));
     if (cause.id.ends_with("_overflow")) cause.evidence.push_back(one_bad_batch(facts));
-    for (std::string& line : what_if(facts, cause.id)) cause.evidence.push_back(std::move(line));
+    for (WhatIf& one : what_if(facts, cause.id)) {
+      if (one.of_experiment)
+        add_of_experiment(one.line, cause);
+      else
+        cause.evidence.push_back(std::move(one.line));
+    }
   }
   const Finding& finding = facts.finding();
   cause.evidence.insert(cause.evidence.end(), finding.arrival.begin(), finding.arrival.end());
+  if (finding.handed_by) cause.evidence.push_back(handed_text(*finding.handed_by));
   if (finding.arrival_is_likely) cause.certainty = Certainty::kLikely;
   keep_one_of_each(cause.evidence);
   for (auto it = opinions.begin(); it != opinions.end(); ++it) {

@@ -5,6 +5,7 @@
 // where no rule holds, the cause is `unknown`, with what was looked at.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,15 +29,18 @@ struct Cause {
   struct Experiment {
     std::string what;    // `n` 0.5 instead of 0
     std::string result;  // finite: 2
+    // The failing element, had its operand not been lost to rounding or underflow.
+    std::optional<double> exactly = std::nullopt;
   };
 
   std::string id;     // of the catalogue: log_of_zero
   std::string title;  // what happened, in a few words: Logarithm of zero in `torch.log(p)`
   Certainty certainty = Certainty::kLikely;
-  std::string to_blame;               // the code, the data, a hyper-parameter
-  std::string sentence;               // in the user's own variable names
-  std::vector<std::string> evidence;  // numbers, not adjectives
-  std::vector<Other> others;          // suspects, and why they are not it
+  std::string to_blame;                              // the code, the data, a hyper-parameter
+  std::string sentence;                              // in the user's own variable names
+  std::vector<std::string> evidence;                 // numbers, not adjectives
+  std::vector<std::string> evidence_of_experiments;  // those lines that `experiments` tell as well
+  std::vector<Other> others;                         // suspects, and why they are not it
   std::vector<Experiment> experiments;
 };
 

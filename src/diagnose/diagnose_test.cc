@@ -159,7 +159,8 @@ TEST(Names, TheSchemasAreNotTheUsers) {
             "The divisor is 0 at [3] (1 of 4 elements is zero), and 1 / 0 is inf.");
   // What the node saved lends its name, and is no operand of the failing op.
   finding = in_backward("LogBackward0", finding);
-  TensorFacts saved = with("p", "saved self", 0);
+  TensorFacts saved = with("p", "self", 0);
+  saved.saved = true;
   saved.statistics.pos_inf = 1;
   finding.inputs.push_back(saved);
   EXPECT_EQ(

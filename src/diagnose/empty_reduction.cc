@@ -78,6 +78,26 @@ void mean_of_nothing_but_nan(const Facts& facts, Opinions& opinions) {
           {fmt::format("the number of elements that are not nan is 0{}", facts.at())});
 }
 
+// nll_loss divides by the weights of the targets that are not ignored, and all of them are 0.
+bool targets_without_weight(const Facts& facts, const Operand& target, Opinions& opinions) {
+  const std::optional<Operand> weight = facts.operand("weight", 2, "the weight of the classes");
+  const auto& outputs = facts.finding().outputs;  // the second is the total weight
+  const bool no_weight = weight && weight->tensor && weight->argument == "weight" &&
+                         weight->tensor->statistics.zeros > 0 && outputs.size() > 1 &&
+                         outputs[1].statistics.numel > 0 &&
+                         outputs[1].statistics.zeros == outputs[1].statistics.numel;
+  if (!no_weight) return false;
+  certain(opinions,
+          fmt::format("Every target{} is of a class whose weight in {} is 0, or is ignored; the "
+                      "weighted mean divides by their sum, 0.",
+                      target.name.starts_with('`') ? " in " + target.name : "", weight->name),
+          {fmt::format("{} of {} in {} at 0", grouped(weight->tensor->statistics.zeros),
+                       plural(weight->tensor->statistics.numel, "weight"), weight->name)});
+  opinions.back().title =
+      fmt::format("Weighted mean over targets without a weight in {}", facts.expression());
+  return true;
+}
+
 // nll_loss divides by the number (or weight) of the targets that are not ignored.
 void ignored_targets(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> target = facts.operand("target", 1, "the target");
@@ -96,6 +116,7 @@ void ignored_targets(const Facts& facts, Opinions& opinions) {
                                  target->name, number(ignored)),
                      {fmt::format("{} of {} are {}", grouped(s.numel), plural(s.numel, "element"),
                                   number(ignored))});
+    if (targets_without_weight(facts, *target, opinions)) return;
     if (s.min && s.max && facts.inputs_finite() && *s.min != ignored && *s.max != ignored) {
       opinions.push_back(
           {Opinion::Stand::kRuledOut,

@@ -1,4 +1,5 @@
-// exp_overflow: exp, expm1, exp2, sinh or cosh of a number that is too large.
+// exp_overflow: exp, expm1, exp2, sinh, cosh or a Bessel function that grows as exp does, of a
+// number that is too large.
 
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ void exponential(const Facts& facts, Opinions& opinions) {
 
   const double limit = limit_of(facts.op(), *dtype);
   const std::optional<double> value = x->value();
-  const auto size = [&](double v) { return facts.op_is(OpFamily::kHyperbolic) ? std::abs(v) : v; };
+  const bool on_both_sides = facts.op_is(OpFamily::kHyperbolic) || facts.op_is(OpFamily::kBessel);
+  const auto size = [&](double v) { return on_both_sides ? std::abs(v) : v; };
   if (value && is_narrow(*dtype) && size(*value) <= limit_of(facts.op(), DType::kFloat32)) {
     opinions.push_back({Opinion::Stand::kRuledOut,
                         "exp_overflow",

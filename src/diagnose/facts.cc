@@ -15,11 +15,6 @@ namespace {
 
 bool finite(const Statistics& s) { return s.nan == 0 && s.pos_inf == 0 && s.neg_inf == 0; }
 
-// Kept by a backward node since forward; not read by the failing op itself.
-bool is_saved(const TensorFacts& tensor) {
-  return tensor.argument.starts_with("saved ") || tensor.remark == "saved by the forward";
-}
-
 std::optional<double> parsed(const std::string& text) {
   if (text == "True" || text == "true") return 1;
   if (text == "False" || text == "false") return 0;
@@ -90,24 +85,24 @@ bool Facts::is_nan() const {
 Operand Facts::operand_of(const TensorFacts& tensor, std::string_view argument,
                           std::string_view description) const {
   // The schema's name is not the user's.
-  std::string_view schema_name = tensor.argument;
-  if (schema_name.starts_with("saved ")) schema_name.remove_prefix(6);
-  const bool unnamed = tensor.name.empty() || tensor.name == argument || tensor.name == schema_name;
+  const bool unnamed =
+      tensor.name.empty() || tensor.name == argument || tensor.name == tensor.argument;
   return {unnamed ? std::string(description) : in_backticks(tensor.name), &tensor,
-          values_of(tensor), tensor.argument};
+          values_of(tensor), argument_text(tensor), !unnamed};
 }
 
 std::optional<Operand> Facts::operand(std::string_view argument, std::size_t position,
                                       std::string_view description) const {
   const auto& inputs = finding_.inputs;
   const bool named = std::any_of(inputs.begin(), inputs.end(), [](const TensorFacts& tensor) {
-    return !tensor.argument.empty() && !is_saved(tensor);
+    return !tensor.argument.empty() && !tensor.saved;
   });
   if (named) {
     for (const TensorFacts& tensor : inputs)
-      if (argument == std::string_view(tensor.argument).substr(0, tensor.argument.find('[')))
+      if (!tensor.saved &&
+          argument == std::string_view(tensor.argument).substr(0, tensor.argument.find('[')))
         return operand_of(tensor, argument, description);
-  } else if (position < inputs.size() && !is_saved(inputs[position])) {
+  } else if (position < inputs.size() && !inputs[position].saved) {
     return operand_of(inputs[position], argument, description);
   }
   if (const std::optional<double> value = scalar(argument))
@@ -132,21 +127,20 @@ std::string unnamed(std::size_t place) {
 std::vector<Operand> Facts::tensors() const {
   std::vector<Operand> all;
   for (std::size_t i = 0; i < finding_.inputs.size(); ++i)
-    if (!is_saved(finding_.inputs[i]))
-      all.push_back(operand_of(finding_.inputs[i], "", unnamed(i)));
+    if (!finding_.inputs[i].saved) all.push_back(operand_of(finding_.inputs[i], "", unnamed(i)));
   return all;
 }
 
 std::vector<Operand> Facts::saved() const {
   std::vector<Operand> all;
   for (const TensorFacts& tensor : finding_.inputs)
-    if (is_saved(tensor)) all.push_back(operand_of(tensor, "", ""));
+    if (tensor.saved) all.push_back(operand_of(tensor, "", ""));
   return all;
 }
 
 std::optional<Operand> Facts::saved(std::string_view name) const {
   for (const TensorFacts& tensor : finding_.inputs)
-    if (tensor.argument == fmt::format("saved {}", name))
+    if (tensor.saved && tensor.argument == name)
       return operand_of(tensor, name, "the argument of " + expression());
   return std::nullopt;
 }
@@ -169,10 +163,11 @@ std::optional<double> Facts::loss() const {
 
 std::optional<Operand> kept_by(const Maker& maker, std::string_view name) {
   for (const TensorFacts& tensor : maker.tensors)
-    if (tensor.argument == fmt::format("saved {}", name))
-      return Operand{
-          tensor.name.empty() || tensor.name == name ? std::string() : in_backticks(tensor.name),
-          &tensor, values_of(tensor), tensor.argument};
+    if (tensor.saved && tensor.argument == name) {
+      const bool named = !tensor.name.empty() && tensor.name != name;
+      return Operand{named ? in_backticks(tensor.name) : std::string(), &tensor, values_of(tensor),
+                     argument_text(tensor), named};
+    }
   return std::nullopt;
 }
 

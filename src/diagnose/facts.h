@@ -23,6 +23,7 @@ struct Operand {
   const TensorFacts* tensor = nullptr;  // null for a number
   std::vector<Value> values;            // at the failing elements; empty if unknown
   std::string argument = {};            // its name in the op's schema: other
+  bool in_source = false;               // `name` is the program's own text, no description
 
   [[nodiscard]] Proof is_zero() const;
   [[nodiscard]] Proof is_negative() const;

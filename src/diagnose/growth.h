@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "diagnose/facts.h"
@@ -19,8 +18,6 @@ struct Growth {
 // The longest run of growth that reaches the end; of finite, positive numbers. Nothing if the
 // last step did not grow.
 [[nodiscard]] std::optional<Growth> growth_of(const std::vector<double>& values);
-// "the loss jumped in one step ...: one bad batch, not a growth", or nothing.
-[[nodiscard]] std::string one_bad_batch(const Facts& facts);
 // One column of the history, without the steps in which it is not known or not finite.
 [[nodiscard]] std::vector<double> column(const std::vector<StepRecord>& history,
                                          std::optional<double> StepRecord::*field);

@@ -95,6 +95,21 @@ void product(const Facts& facts, Opinions& opinions) {
        {holds(*a), holds(*b)}});
 }
 
+std::string kinds_in(const Statistics& s) {
+  if (s.neg_inf == 0) return "inf";
+  return s.pos_inf == 0 ? "-inf" : "inf and -inf";
+}
+
+// ", written on purpose by `torch.full(...)` at line 29": where the way shows one.
+std::string declaration(const Facts& facts) {
+  for (const Link& link : facts.finding().chain)
+    if (link.role == Role::kDeclared && link.site.line > 0)
+      return fmt::format(", written on purpose{} at {}:{},",
+                         link.site.code.empty() ? "" : " by " + in_backticks(link.site.code),
+                         link.site.file, link.site.line);
+  return {};
+}
+
 // A matrix product multiplies and adds: with an Inf inside, either may be it.
 void matrix_product(const Facts& facts, Opinions& opinions) {
   if (!facts.is_nan()) return;
@@ -108,10 +123,12 @@ void matrix_product(const Facts& facts, Opinions& opinions) {
     zeros |= infinities_in(s) == 0 && s.zeros > 0;
   }
   if (infinite == nullptr) return;
+  const std::string from = declaration(facts);
   opinions.push_back(
       {Opinion::Stand::kLikely,
        zeros ? kProduct : kDifference,
-       fmt::format("{} holds inf, and {} it in a matrix product gives nan.", infinite->name,
+       fmt::format("{} holds {}{} and {} it in a matrix product gives nan.", infinite->name,
+                   kinds_in(infinite->tensor->statistics), from.empty() ? "," : from,
                    zeros ? "a zero that meets" : "another sign that meets"),
        {holds(*infinite)}});
 }

@@ -122,7 +122,7 @@ void no_alignment(const Facts& facts, Opinions& opinions) {
        kBadInputData,
        fmt::format("A target{} needs more frames than its input has: no alignment exists, and the "
                    "CTC loss is inf.",
-                   targets && targets->name.starts_with('`') ? " in " + targets->name : ""),
+                   targets && targets->in_source ? " in " + targets->name : ""),
        {finite_range(*log_probs),
         "with finite log-probabilities the loss is inf only if no alignment exists"}});
 }

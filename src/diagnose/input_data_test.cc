@@ -90,6 +90,12 @@ TEST(WhereItCameFrom, DecidesBeforeArithmetic) {
   EXPECT_EQ(verdict(finding), "uninitialised_memory certain");
   finding.origin.kind = OriginKind::kUnwatched;
   EXPECT_EQ(verdict(finding), "unwatched_kernel likely");
+  finding.origin.reinterpreted = true;
+  EXPECT_EQ(verdict(finding), "unwatched_kernel likely");
+  EXPECT_EQ(diagnose(finding).sentence,
+            "No operation computed the nan in `a`: its memory was written as numbers of another "
+            "type, whose bits read so.");
+  finding.origin.reinterpreted = false;
   // What has no name in the source is told by its expression.
   finding.inputs = {with("", "", 0)};
   const std::string sentence = diagnose(finding).sentence;

@@ -26,9 +26,9 @@ constexpr const char* kWhereGradientLeak = "where_gradient_leak";
 
 // What it is that has no value in the branch not taken.
 const std::vector<std::string> kMechanisms{
-    "division_by_zero",      "log_of_zero",  "log_of_negative", "sqrt_of_negative",
-    "sqrt_gradient_at_zero", "pow_domain",   "exp_overflow",    "inverse_trig_domain",
-    "float_overflow",        "half_overflow"};
+    "division_by_zero",      "log_of_zero",   "log_of_negative",        "sqrt_of_negative",
+    "sqrt_gradient_at_zero", "pow_domain",    "exp_overflow",           "inverse_trig_domain",
+    "float_overflow",        "half_overflow", "special_function_domain"};
 
 bool harms_gradient(const Finding& finding) {
   return finding.harm &&

@@ -44,10 +44,9 @@ std::string place_of(const Facts& facts, const Site& site) {
 }
 
 std::string operand_name(const Facts& facts, const std::string& argument) {
-  if (const auto saved = facts.saved(argument); saved && saved->name.starts_with('`'))
-    return saved->name;
+  if (const auto saved = facts.saved(argument); saved && saved->in_source) return saved->name;
   const auto operand = facts.operand(argument, argument == "other" ? 1 : 0, "it");
-  return operand && operand->name.starts_with('`') ? operand->name : "it";
+  return operand && operand->in_source ? operand->name : "it";
 }
 
 // The value a maker gave at the failing element, where its node kept the result.
@@ -56,20 +55,53 @@ std::optional<double> result_of(const Maker& maker) {
   return result ? result->value() : std::nullopt;
 }
 
+// Where functions reach their limits, as torch computes them.
+struct Limits {
+  std::string_view dtype;
+  const char* exp_is_zero;      // of numbers below the negative of this, and softmax likewise
+  const char* sigmoid_is_zero;  // exp(-x) has left float32 before that
+  const char* sigmoid_is_one;
+  const char* tanh_is_one;
+};
+constexpr Limits kLimits[] = {
+    {"float32", "103", "88", "16.7", "9"},
+    {"float16", "17", "17", "8.4", "4.6"},
+    {"bfloat16", "92", "88", "6.3", "3.5"},
+    {"float64", "745", "709", "36.8", "19.1"},
+};
+
+const Limits* limits_of(const Maker& maker) {
+  const auto result = kept_by(maker, "result");
+  const auto* found = std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limits& one) {
+    return result && result->tensor->dtype == one.dtype;
+  });
+  return found == std::end(kLimits) ? nullptr : found;
+}
+
 // Functions that round to a limit: what they gave, and when they do.
 std::string saturated(const Maker& maker, double value) {
   const std::string function = forward_of(maker);
-  if (function == "softmax" && value == 0)
-    return "gives exactly 0 there: the logit is -inf, or lies more than 103 below the largest of "
-           "its "
-           "row";
+  if (function == "relu" && value == 0) return "gives 0 for everything below 0";
   if (function == "softmax" && value == 1)
     return "is rounded to 1: one logit lies far above all others of its row";
-  if (function == "sigmoid" && value == 1) return "is rounded to 1 above 16.7";
-  if (function == "sigmoid" && value == 0) return "underflowed: it is rounded to 0 below -103";
-  if (function == "tanh" && std::abs(value) == 1) return "is rounded to 1 beyond 9";
-  if (function == "exp" && value == 0) return "underflowed: it is rounded to 0 below -103";
-  if (function == "relu" && value == 0) return "gives 0 for everything below 0";
+  const Limits* limits = limits_of(maker);
+  if (limits == nullptr) return {};
+  if (function == "softmax" && value == 0)
+    return fmt::format(
+        "gives exactly 0 there: the logit is -inf, or lies more than {} below the largest of its "
+        "row",
+        limits->exp_is_zero);
+  if (function == "exp" && value == 0)
+    return fmt::format("gives exactly 0 there: its argument is -inf, or below -{}",
+                       limits->exp_is_zero);
+  if (function == "sigmoid" && value == 0)
+    return fmt::format("gives exactly 0 there: its argument is -inf, or below -{}",
+                       limits->sigmoid_is_zero);
+  if (function == "sigmoid" && value == 1)
+    return fmt::format("is rounded to 1 above {}", limits->sigmoid_is_one);
+  if (function == "tanh" && std::abs(value) == 1)
+    return fmt::format("is rounded to {}{}", value < 0 ? "-1 below -" : "1 above ",
+                       limits->tanh_is_one);
   return {};
 }
 

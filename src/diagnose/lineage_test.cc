@@ -25,6 +25,19 @@ TEST(Lineage, SoftmaxIsExactlyZero) {
       "lies more than 103 below the largest of its row"));
 }
 
+// So it may with exp: it is not called an underflow.
+TEST(Lineage, ExpIsExactlyZeroInTheTypeItHas) {
+  Finding finding = sample::log_of_zero();
+  finding.makers = {made_by("ExpBackward0", "z.exp()", {saved("", "result", 0)})};
+  EXPECT_TRUE(is_evidence(finding,
+                          "`p` is 0 because exp at line 38 gives exactly 0 there: its argument is "
+                          "-inf, or below -103"));
+  finding.makers[0].tensors[0].dtype = "float16";
+  EXPECT_TRUE(is_evidence(finding,
+                          "`p` is 0 because exp at line 38 gives exactly 0 there: its argument is "
+                          "-inf, or below -17"));
+}
+
 TEST(Lineage, TheLinkBehindADifference) {
   Finding finding = made(-kInf, "aten::log", {with("1 - recon", "self", 0)});
   finding.origin.site.file = "train.py";
@@ -76,6 +89,18 @@ TEST(WhatIf, PrecisionIsNotTheCause) {
       made_again(Loss::kNothing, -kInf, finding),
       "computed again in float64 from the same operands it is -inf too, and so it is with `p` made "
       "again in float64: it does not lack precision"));
+}
+
+TEST(WhatIf, WhatAnExperimentTellsTooIsMarked) {
+  Finding finding = sample::log_of_zero();
+  finding.recomputed = {{"float64", {real(-kInf)}}};
+  const Cause cause = diagnose(finding);
+  EXPECT_EQ(
+      cause.evidence_of_experiments,
+      std::vector<std::string>{"computed again in float64 from the same operands it is -inf too"});
+  finding.recomputed.clear();
+  finding.not_recomputed = "it was not computed again: the operation draws random numbers";
+  EXPECT_TRUE(diagnose(finding).evidence_of_experiments.empty());
 }
 
 TEST(WhatIf, RandomOpsAreNotRunAgain) {

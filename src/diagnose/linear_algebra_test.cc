@@ -34,6 +34,29 @@ TEST(LinearAlgebra, Degenerate) {
   EXPECT_NE(diagnose(finding).id, "degenerate_decomposition");
 }
 
+TEST(LinearAlgebra, DependentColumnsOfQr) {
+  Finding finding = in_backward("LinalgQrBackward0", made(kNan, "aten::linalg_solve_triangular",
+                                                          {blind(with("", "self", 1))}));
+  TensorFacts r = saved("", "R", 1);
+  r.shape = {3, 3};
+  r.statistics.zeros = 4;  // three lie below the diagonal
+  finding.inputs.push_back(r);
+  EXPECT_EQ(verdict(finding), "degenerate_decomposition certain");
+  EXPECT_EQ(
+      diagnose(finding).sentence,
+      "The gradient of `f(x)` divides by the diagonal of R, which holds 0: the columns of its "
+      "matrix are not independent.");
+  // Zeros below the diagonal are in every R.
+  finding.inputs.back().statistics.zeros = 3;
+  EXPECT_EQ(verdict(finding), "degenerate_decomposition likely");
+}
+
+TEST(LinearAlgebra, TheSlopeOfALogarithmicDeterminant) {
+  const Finding finding = in_backward(
+      "LinalgSlogdetBackward0", made(kNan, "aten::linalg_lu_solve", {blind(with("", "LU", 1))}));
+  EXPECT_EQ(verdict(finding), "singular_matrix certain");
+}
+
 TEST(LinearAlgebra, LookAlike) {
   // A product of matrices has no pivots.
   EXPECT_EQ(verdict(made(kInf, "aten::mm", {blind(with("a", "self", 1e30))})),

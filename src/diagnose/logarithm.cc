@@ -96,7 +96,7 @@ void logarithm_backward(const Facts& facts, Opinions& opinions) {
   const std::optional<Operand> divisor = divisor_of(facts);
   if (!divisor) return;
   Operand x = *divisor;
-  if (!x.name.starts_with('`')) x.name = name_of_argument(facts);
+  if (!x.in_source) x.name = name_of_argument(facts);
   const Proof zero = x.is_zero();
   if (zero == Proof::kNo) {
     opinions.push_back({Opinion::Stand::kRuledOut, "log_of_zero", is_not(facts, x, "0"), {}});

@@ -159,12 +159,8 @@ void rule_out(Opinions& opinions, const Range& range, const std::string& why) {
   opinions.push_back({Opinion::Stand::kRuledOut, range.cause(), why, {}});
 }
 
-}  // namespace
-
-void overflow(const Facts& facts, Opinions& opinions) {
-  const std::optional<DType> dtype = facts.output_dtype();
-  if (!dtype) return;
-  const Range range{*dtype};
+// What goes into the result is beyond the type: an inf that it does not have, a product, a square.
+bool part_too_large(const Facts& facts, const Range& range, Opinions& opinions) {
   if (const std::optional<Operand> infinite = lost_infinity(facts, range)) {
     opinions.push_back(
         {Opinion::Stand::kCertain,
@@ -172,7 +168,7 @@ void overflow(const Facts& facts, Opinions& opinions) {
          fmt::format("{} is {}{}, and {} has no inf: it becomes nan.", infinite->name,
                      number(*infinite->value()), facts.at(), name_of(range.dtype)),
          {values_here(facts, *infinite)}});
-    return;
+    return true;
   }
   if (const std::optional<double> product = product_too_large(facts, range)) {
     opinions.push_back(
@@ -181,9 +177,18 @@ void overflow(const Facts& facts, Opinions& opinions) {
          fmt::format("{} adds {} {}{}, and {} ends at {}.", what(facts), product_here(facts),
                      number(*product), facts.at(), name_of(range.dtype), number(range.largest)),
          {operands_here(facts)}});
-    return;
+    return true;
   }
-  if (squares_too_large(facts, range, opinions)) return;
+  return squares_too_large(facts, range, opinions);
+}
+
+}  // namespace
+
+void overflow(const Facts& facts, Opinions& opinions) {
+  const std::optional<DType> dtype = facts.output_dtype();
+  if (!dtype) return;
+  const Range range{*dtype};
+  if (part_too_large(facts, range, opinions)) return;
   if (!facts.inputs_finite()) {
     if (range.narrow && !facts.finding().inputs.empty())
       rule_out(opinions, range, "an input is not finite itself where the result is bad");

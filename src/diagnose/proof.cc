@@ -71,7 +71,7 @@ std::string name_of(const Facts& facts, const std::string& argument) {
                        (facts.op() == "addcdiv" && argument == "tensor2");
   for (const Operand& operand : facts.tensors())
     if (operand.argument == argument)
-      return divisor && !operand.name.starts_with('`') ? "the divisor" : operand.name;
+      return divisor && !operand.in_source ? "the divisor" : operand.name;
   return divisor ? "the divisor" : "what goes in";
 }
 
@@ -98,6 +98,8 @@ std::string what_of(const Facts& facts, const Experiment& one) {
   if (facts.op_is(OpFamily::kSpread)) return fmt::format("{} given twice", name);
   if (facts.op_is(OpFamily::kNllLoss) && one.argument == "target")
     return fmt::format("every target in {} counted as class 0", name);
+  if (facts.op_is(OpFamily::kNllLoss) && one.argument == "weight")
+    return fmt::format("every weight in {} at 1", name);
   const bool is_number = facts.scalar(one.argument).has_value();
   if (is_number)
     return fmt::format("the number {} instead of {}", given, value_now(facts, one.argument));
@@ -114,6 +116,13 @@ std::string result_of(const Experiment& one) {
                                : fmt::format("still {}", number(one.result));
 }
 
+// What was lost is known: another value of the element is another one.
+std::optional<double> exactly(const Experiment& one) {
+  const bool lost = one.loss == Loss::kCancellation || one.loss == Loss::kUnderflow;
+  if (!lost || !is_finite(one.result) || one.result.is_complex) return std::nullopt;
+  return one.result.real;
+}
+
 bool needs_no_experiment(const Facts& facts, const std::string& id) {
   return facts.origin().kind != OriginKind::kBirth || id == "bad_input_data" ||
          id == "nan_constant" || facts.finding().forewarning.has_value();
@@ -124,7 +133,7 @@ bool needs_no_experiment(const Facts& facts, const std::string& id) {
 std::string remade_name(const Facts& facts, const Experiment& again) {
   const bool other = facts.op_is(OpFamily::kDecidedByOther);
   const auto operand = facts.operand(other ? "other" : "self", other ? 1 : 0, "");
-  return operand && operand->name.starts_with('`') ? operand->name : in_backticks(again.code);
+  return operand && operand->in_source ? operand->name : in_backticks(again.code);
 }
 
 const Experiment* made_again(const Facts& facts) {
@@ -160,22 +169,22 @@ std::string proof_of(const Facts& facts, const Opinion& opinion) {
 }
 
 std::vector<Cause::Experiment> told_experiments(const Facts& facts) {
-  std::vector<Cause::Experiment> told;
-  if (facts.origin().kind != OriginKind::kBirth) return told;
+  std::vector<Cause::Experiment> experiments;
+  if (facts.origin().kind != OriginKind::kBirth) return experiments;
   for (const Experiment& one : facts.finding().experiments) {
     if (one.kind == ExperimentKind::kMended)
-      told.push_back({what_of(facts, one), result_of(one)});
+      experiments.push_back({what_of(facts, one), result_of(one)});
     else
-      told.push_back({fmt::format("{} made again in float64 from what it is computed of",
-                                  remade_name(facts, one)),
-                      result_of(one)});
+      experiments.push_back({fmt::format("{} made again in float64 from what it is computed of",
+                                         remade_name(facts, one)),
+                             result_of(one), exactly(one)});
   }
   for (const Recomputed& again : facts.finding().recomputed)
     if (!again.values.empty())
-      told.push_back({fmt::format("computed in {} from the same operands", again.dtype),
-                      fmt::format("{}{}", is_finite(again.values[0]) ? "finite: " : "still ",
-                                  number(again.values[0]))});
-  return told;
+      experiments.push_back({fmt::format("computed in {} from the same operands", again.dtype),
+                             fmt::format("{}{}", is_finite(again.values[0]) ? "finite: " : "still ",
+                                         number(again.values[0]))});
+  return experiments;
 }
 
 }  // namespace nanscope::diagnosis

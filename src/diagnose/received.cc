@@ -45,15 +45,9 @@ std::string amounts(const Giver& giver) {
   return joined(parts, " and ");
 }
 
-// "1>0 tag 3" in words, in ranks of the group.
-std::string way_text(const std::string& way) {
-  const std::size_t to = way.find('>');
-  const std::size_t tag = way.find(" tag ");
-  if (to == std::string::npos || tag == std::string::npos || tag < to) return way;
-  const std::string from = way.substr(0, to);
-  return fmt::format("from {} to rank {} (tag {})",
-                     from == "any" ? std::string("any rank") : "rank " + from,
-                     way.substr(to + 1, tag - to - 1), way.substr(tag + 5));
+std::string way_text(const Message& message) {
+  const std::string from = message.sender ? fmt::format("rank {}", *message.sender) : "any rank";
+  return fmt::format("from {} to rank {} (tag {})", from, message.receiver, message.tag);
 }
 
 }  // namespace
@@ -68,9 +62,9 @@ std::string collective_name(const Collective& call) {
 }
 
 std::string call_text(const Collective& call) {
-  if (!call.way.empty())
+  if (call.message)
     return fmt::format("message number {} {} of group {}", grouped(call.sequence),
-                       way_text(call.way), call.group);
+                       way_text(*call.message), call.group);
   std::string text = fmt::format("{} number {} of group {}", collective_name(call),
                                  grouped(call.sequence), call.group);
   if (call.bucket) text += fmt::format(" (DDP bucket {})", *call.bucket);

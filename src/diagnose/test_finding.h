@@ -59,7 +59,7 @@ inline Finding made(double value, std::string op, std::vector<TensorFacts> input
   // As the adapter tries it: with any one of its operands mended the element is finite.
   for (const TensorFacts& input : finding.inputs) {
     Experiment mended;
-    mended.argument = input.argument;
+    mended.argument = argument_text(input);
     mended.given = real(1);
     mended.result = real(1);
     finding.experiments.push_back(mended);
@@ -110,7 +110,8 @@ inline Finding in_optimizer(Finding finding) {
 
 // What a node saved in the forward.
 inline TensorFacts saved(std::string name, const std::string& argument, double at) {
-  TensorFacts tensor = with(std::move(name), "saved " + argument, at);
+  TensorFacts tensor = with(std::move(name), argument, at);
+  tensor.saved = true;
   tensor.remark = "saved by the forward";
   return tensor;
 }

@@ -5,6 +5,8 @@
 // over steps is the training's, growth over layers at step 0 the initialisation's, growth
 // of gradients over layers the depth's, a jump in one step the batch's (input_data.cc).
 
+#include "diagnose/training.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +30,9 @@ const std::vector<std::string> kHowGrowthShows{
 constexpr double kRunsAway = 0.5;  // of their size in one update
 constexpr int kFewestSteps = 3;
 constexpr double kDiverges = 1.5;  // a step
+// Fewer steps than that are enough if there were no more, and the weights went so far in them.
+constexpr double kRunsAwayAtOnce = 10;  // a step
+constexpr double kHeavyWeight = 10;
 constexpr double kExtremeWeight = 100;
 constexpr std::size_t kFewestLayers = 3;
 constexpr double kLayerGrowth = 5;
@@ -48,8 +53,9 @@ constexpr Measured kMeasures[] = {
 };
 
 std::string growth_text(const char* what, const Growth& growth) {
-  return fmt::format("{} grew x {:.2g} per step over the last {} steps, from {} to {}", what,
-                     growth.per_step, growth.steps, number(growth.first), number(growth.last));
+  return fmt::format("{} grew x {:.2g} per step over the last {}, from {} to {}", what,
+                     growth.per_step, plural(growth.steps, "step"), number(growth.first),
+                     number(growth.last));
 }
 
 bool is_overflow(const Facts& facts) {
@@ -65,14 +71,31 @@ bool weights_run_away(const std::vector<StepRecord>& history) {
          (!ratios.empty() && !(ratios.back() < kRunsAway));
 }
 
+// From the first update on: no weight that is trained well gets so large in two steps.
+bool runs_away_at_once(const std::vector<StepRecord>& history, const Growth& growth) {
+  return history.front().step == 0 && growth.per_step >= kRunsAwayAtOnce &&
+         growth.last >= kHeavyWeight &&
+         growth.steps + 1 ==
+             static_cast<int>(column(history, &StepRecord::largest_parameter).size());
+}
+
+std::optional<Growth> diverging(const std::vector<StepRecord>& history, const Measured& measure) {
+  const auto growth = growth_of(column(history, measure.field));
+  if (!growth) return std::nullopt;
+  const bool is_steady = growth->steps >= kFewestSteps && growth->per_step >= kDiverges;
+  const bool is_sudden =
+      measure.field == &StepRecord::largest_parameter && runs_away_at_once(history, *growth);
+  return is_steady || is_sudden ? growth : std::nullopt;
+}
+
 bool divergence(const Facts& facts, Opinions& opinions) {
   const std::vector<StepRecord>& history = facts.finding().history;
   std::vector<std::string> evidence;
   std::optional<Growth> best;
   const char* what = nullptr;
   for (const Measured& measure : kMeasures) {
-    const auto growth = growth_of(column(history, measure.field));
-    if (!growth || growth->steps < kFewestSteps || growth->per_step < kDiverges) continue;
+    const auto growth = diverging(history, measure);
+    if (!growth) continue;
     evidence.push_back(growth_text(measure.what, *growth));
     if (!best) best = growth, what = measure.what;
   }
@@ -86,9 +109,9 @@ bool divergence(const Facts& facts, Opinions& opinions) {
       "it is a hyper-parameter; whether a smaller one is enough only a run can tell");
   opinions.push_back(
       {Opinion::Stand::kLikely, "learning_rate_divergence",
-       fmt::format("The training diverges: {} grew x {:.2g} per step over the last {} steps, until "
+       fmt::format("The training diverges: {} grew x {:.2g} per step over the last {}, until "
                    "{} left the range of its type.",
-                   what, best->per_step, best->steps, facts.expression()),
+                   what, best->per_step, plural(best->steps, "step"), facts.expression()),
        evidence, weights_run_away(history) ? kHowItShows : kHowGrowthShows});
   return true;
 }

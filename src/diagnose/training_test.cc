@@ -40,6 +40,36 @@ TEST(Training, Diverges) {
   EXPECT_EQ(why_not(finding, "float_overflow").substr(0, 30), "true, and only how it showed: ");
 }
 
+std::vector<StepRecord> weights(std::vector<double> largest, std::int64_t first_step = 0) {
+  std::vector<StepRecord> history;
+  for (const double one : largest) {
+    StepRecord record;
+    record.step = first_step + static_cast<std::int64_t>(history.size());
+    record.largest_parameter = one;
+    history.push_back(record);
+  }
+  return history;
+}
+
+TEST(Training, DivergesInItsFirstSteps) {
+  Finding finding = overflowed(2);
+  finding.history = weights({0.18, 3.2, 60});
+  EXPECT_EQ(verdict(finding), "learning_rate_divergence likely");
+  EXPECT_EQ(diagnose(finding).sentence,
+            "The training diverges: the largest parameter grew x 18 per step over the last 2 "
+            "steps, until `f(x)` left the range of its type.");
+  finding.history = weights({0.18, 3e9});
+  EXPECT_EQ(verdict(finding), "learning_rate_divergence likely");
+  // Weights that begin tiny grow fast and stay small.
+  finding.history = weights({0.001, 0.1, 1.1});
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+  // One of them was well before: it may be one bad batch.
+  finding.history = weights({0.18, 0.19, 60});
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+  finding.history = weights({0.18, 3.2, 60}, 400);
+  EXPECT_EQ(verdict(finding), "float_overflow certain");
+}
+
 TEST(Training, AnInnerLoopDiverges) {
   Finding finding = overflowed(9);
   finding.makers = {made_by("SubBackward0", "p - inner_lr * g")};

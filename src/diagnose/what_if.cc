@@ -92,8 +92,8 @@ std::string on_the_way(const Facts& facts) {
 
 }  // namespace
 
-std::vector<std::string> what_if(const Facts& facts, std::string_view cause) {
-  std::vector<std::string> lines;
+std::vector<WhatIf> what_if(const Facts& facts, std::string_view cause) {
+  std::vector<WhatIf> lines;
   // A guard or a digit was lost before this operation: that the operation is exact misleads.
   const std::string underflow = underflowed(facts, cause);
   const bool lost_before =
@@ -107,22 +107,25 @@ std::vector<std::string> what_if(const Facts& facts, std::string_view cause) {
       finite.push_back(fmt::format("{} in {}", number(again.values[0]), again.dtype));
       result = std::abs(again.values[0].real);
     } else if (again.dtype == "float64" && !lost_before) {
-      lines.push_back(fmt::format("computed again in float64 from the same operands it is {} too{}",
-                                  number(again.values[0]), not_precision(facts)));
+      lines.push_back(
+          {fmt::format("computed again in float64 from the same operands it is {} too{}",
+                       number(again.values[0]), not_precision(facts)),
+           true});
     }
   }
   if (const std::string line = on_the_way(facts); !line.empty())
-    lines.push_back(line);
+    lines.push_back({line});
   else if (!underflow.empty())
-    lines.push_back(underflow);
+    lines.push_back({underflow});
   if (!finite.empty()) {
     const auto dtype = facts.output_dtype();
     const bool fits = dtype && result <= largest_of(*dtype);
     lines.push_back(
-        fmt::format("computed again from the same operands it is {}: {} is too narrow{}",
-                    joined(finite, " and "), narrow, fits ? " for what is summed on the way" : ""));
+        {fmt::format("computed again from the same operands it is {}: {} is too narrow{}",
+                     joined(finite, " and "), narrow, fits ? " for what is summed on the way" : ""),
+         true});
   }
-  if (!facts.finding().not_recomputed.empty()) lines.push_back(facts.finding().not_recomputed);
+  if (!facts.finding().not_recomputed.empty()) lines.push_back({facts.finding().not_recomputed});
   return lines;
 }
 

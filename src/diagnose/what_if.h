@@ -9,6 +9,11 @@
 
 namespace nanscope::diagnosis {
 
-[[nodiscard]] std::vector<std::string> what_if(const Facts& facts, std::string_view cause);
+struct WhatIf {
+  std::string line;
+  bool of_experiment = false;  // it tells what computing the element again gave
+};
+
+[[nodiscard]] std::vector<WhatIf> what_if(const Facts& facts, std::string_view cause);
 
 }  // namespace nanscope::diagnosis

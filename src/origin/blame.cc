@@ -43,6 +43,16 @@ void explain_inf(std::span<const BadRead> reads, const Events& events, Explained
   why.fresh_inf = why.inf_from_inf.empty();
 }
 
+// The same elements, computed another way.
+void explain_inf_by_nan(std::span<const BadRead> reads, const Events& events, Explained& why) {
+  for (const BadRead& read : reads) {
+    for (const EventId id : read.events) {
+      if (holds(events, id, true)) add_once(why.inf_from_nan, id);
+    }
+  }
+  why.fresh_inf &= why.inf_from_nan.empty();
+}
+
 // Element by element: only inputs whose bad elements meet bad results.
 void explain_elements(const OpRecord& record, std::span<const BadRead> reads, const Events& events,
                       Explained& why) {
@@ -134,6 +144,8 @@ Explained explain(const OpRecord& record, std::span<const BadRead> reads, Kinds 
     explain_nan(reads, events, why);
   }
   if (out.inf && !why.fresh_inf && why.inf_from_inf.empty()) explain_inf(reads, events, why);
+  if (out.inf && why.inf_from_inf.empty() && record.inf_was_nan)
+    explain_inf_by_nan(reads, events, why);
   return why;
 }
 
@@ -156,6 +168,9 @@ void carry_origins(Event& event, const Explained& why, Kinds made, const Events&
     } else {
       for (const EventId id : why.inf_from_inf) {
         if (const Event* parent = events.find(id)) take(event.inf, *parent, false, self);
+      }
+      for (const EventId id : why.inf_from_nan) {
+        if (const Event* parent = events.find(id)) take(event.inf, *parent, true, self);
       }
       if (why.fresh_inf) add_once(event.inf, {self(), nullptr});
     }

@@ -18,7 +18,8 @@ struct Explained {
   std::vector<EventId> nan_from_nan;
   std::vector<EventId> inf_from_inf;
   std::vector<EventId> nan_from_inf;
-  bool fresh_nan = false;  // explained by none
+  std::vector<EventId> inf_from_nan;  // of the same value computed another way
+  bool fresh_nan = false;             // explained by none
   bool fresh_inf = false;
 };
 

@@ -60,7 +60,7 @@ class End {
 
   JudgeState& state_;
   const Ending& ending_;
-  bool is_told_ = false;  // why it raised
+  bool is_explained_ = false;  // why it raised
 };
 
 // Bad tensors in the frames an uncaught exception came through.
@@ -74,7 +74,7 @@ void End::exception() {
     if (!state_.all_events(ids, held) && may_be_why(local, ids)) append(harm.events, ids);
   }
   if (ending_.about_values || !ending_.blunder) append(harm.events, handed());
-  if (!harm.events.empty()) is_told_ = state_.verdicts.harm(harm);
+  if (!harm.events.empty()) is_explained_ = state_.verdicts.harm(harm);
 }
 
 // What the code that ended the program was given: of numbers and arrays, the reads they come from.
@@ -283,7 +283,7 @@ void End::guards() {
 
 // A metric that is not finite is a note, unless the program gave up because of it.
 void End::other_guards() {
-  if (is_told_ || (state_.backwards == 0 && state_.optimizers == 0)) return;
+  if (is_explained_ || (state_.backwards == 0 && state_.optimizers == 0)) return;
   if (ending_.abnormal && !ending_.exception) {
     HarmDone harm{HarmKind::kGuard, handed(), ending_.place, {}, ending_.text};
     if (!harm.events.empty() && state_.verdicts.harm(harm)) return;

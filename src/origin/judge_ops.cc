@@ -63,9 +63,9 @@ Kinds made_by(std::optional<OriginKind> kind, Kinds in, Kinds out) {
 }
 
 // One call at work: its bad inputs, and what comes of them.
-class Call {
+class JudgedOp {
  public:
-  Call(JudgeState& state, const OpRecord& record, FactsMaker& facts)
+  JudgedOp(JudgeState& state, const OpRecord& record, FactsMaker& facts)
       : state_(state), record_(record), facts_(facts), traits_(record.op->traits) {}
 
   void returned();
@@ -98,7 +98,7 @@ class Call {
   bool from_host_ = false;  // its numbers were read from tensors: Note [Through the host and back]
 };
 
-void Call::returned() {
+void JudgedOp::returned() {
   if (traits_.views) return;
   find_parents();
   if (!state_.pending_gradients.empty()) state_.poll();
@@ -116,7 +116,7 @@ void Call::returned() {
 }
 
 // Other ops raise because of shapes and types, whatever the values.
-void Call::raised(const std::string& text) {
+void JudgedOp::raised(const std::string& text) {
   if (!traits_.validates) return;
   find_parents();
   if (parents_.empty()) return;
@@ -124,7 +124,7 @@ void Call::raised(const std::string& text) {
 }
 
 // The events of the bad inputs; what the ledger does not know was brought in from outside.
-void Call::find_parents() {
+void JudgedOp::find_parents() {
   if (record_.numbers.any()) find_origin_of_numbers();
   if (traits_.allocates || traits_.lifts) return;
   for (std::size_t i = 0; i < record_.reads.size(); ++i) {
@@ -151,14 +151,14 @@ void Call::find_parents() {
 }
 
 // This rank gave an infinity into a collective, and got a NaN back: that is not its own.
-std::vector<EventId> Call::received_instead(std::size_t number, std::vector<EventId> known) {
+std::vector<EventId> JudgedOp::received_instead(std::size_t number, std::vector<EventId> known) {
   const OpRecord::Read& read = record_.reads[number];
   const auto receipt = state_.world.receipt_of(read.state);
   if (!receipt) return known;
   return {state_.receive(read.state, *receipt, facts_.facts(number))};
 }
 
-EventId Call::import(std::size_t number) {
+EventId JudgedOp::import(std::size_t number) {
   const OpRecord::Read& read = record_.reads[number];
   const bool unwatched = read.was_finite || read.from_other_device;
   if (!unwatched) {
@@ -174,7 +174,7 @@ EventId Call::import(std::size_t number) {
   return id;
 }
 
-void Call::find_origin_of_numbers() {
+void JudgedOp::find_origin_of_numbers() {
   std::vector<EventId> ids =
       state_.alive(state_.host_numbers.given(record_.numbers, record_.numbers_spelled));
   if (ids.empty()) return;
@@ -184,7 +184,7 @@ void Call::find_origin_of_numbers() {
 }
 
 // The host, a test or the scaler's check looks at the bad inputs. Printing asks nothing.
-void Call::note_readers() {
+void JudgedOp::note_readers() {
   if (parents_.empty() || record_.place.printing) return;
   if (traits_.reads_host) {
     state_.remember_host(parents_, record_.place);
@@ -202,14 +202,14 @@ void Call::note_readers() {
   }
 }
 
-void Call::drop_finite() {
+void JudgedOp::drop_finite() {
   for (const OpRecord::Write& write : record_.writes) {
     if (!write.state.kinds.any()) state_.ledger.drop(write.state);
   }
 }
 
 // Bad in, finite out.
-void Call::cleaned() {
+void JudgedOp::cleaned() {
   if (record_.place.printing) return;
   if (traits_.deliberate) {
     for (const EventId id : parents_) {
@@ -227,7 +227,7 @@ void Call::cleaned() {
 }
 
 // A verdict shows the branches that ended well beside the one that did not.
-void Call::remember_cleaned() {
+void JudgedOp::remember_cleaned() {
   EventView here;
   here.op = record_.op;
   here.place = record_.place;
@@ -250,7 +250,7 @@ void Call::remember_cleaned() {
 }
 
 // x / Inf = 0: nobody asked for that. Where the whole result is lost, follow it.
-void Call::absorbed() {
+void JudgedOp::absorbed() {
   std::vector<EventId> lost;
   for (const EventId id : parents_) {
     const Event* event = state_.events.find(id);
@@ -270,7 +270,7 @@ void Call::absorbed() {
 }
 
 // Elements were lost, not the whole: a warning, unless the program knows of the Inf.
-void Call::warn_of(const std::vector<EventId>& lost) {
+void JudgedOp::warn_of(const std::vector<EventId>& lost) {
   std::vector<EventId> unknown = lost;
   std::erase_if(unknown, [&](EventId id) {
     const Event* event = state_.events.find(id);
@@ -280,7 +280,7 @@ void Call::warn_of(const std::vector<EventId>& lost) {
 }
 
 // Taken before the finite results are dropped: an in-place op reads what it writes.
-std::vector<EventId> Call::marks_read() const {
+std::vector<EventId> JudgedOp::marks_read() const {
   std::vector<EventId> marks;
   if (!state_.ledger.has_marks()) return marks;
   for (const OpRecord::Read& read : record_.reads) {
@@ -293,13 +293,13 @@ std::vector<EventId> Call::marks_read() const {
   return marks;
 }
 
-void Call::pass_on(const std::vector<EventId>& marks) {
+void JudgedOp::pass_on(const std::vector<EventId>& marks) {
   for (const OpRecord::Write& write : record_.writes) {
     for (const EventId id : marks) state_.ledger.mark(write.state, id);
   }
 }
 
-void Call::made_bad() {
+void JudgedOp::made_bad() {
   const auto bad =
       std::find_if(record_.writes.begin(), record_.writes.end(),
                    [](const OpRecord::Write& write) { return write.state.kinds.any(); });
@@ -314,8 +314,9 @@ void Call::made_bad() {
   judge_writes();
 }
 
-EventId Call::add_event(Kinds out) {
+EventId JudgedOp::add_event(Kinds out) {
   Kinds in = traits_.allocates || traits_.lifts ? Kinds{} : all_kinds(record_.reads);
+  in.inf |= record_.inf_was_nan && in.nan;
   if (from_host_) {
     in.nan |= record_.numbers.nan;
     in.inf |= record_.numbers.pos_inf || record_.numbers.neg_inf;
@@ -341,7 +342,11 @@ EventId Call::add_event(Kinds out) {
     }
     return event.source;
   };
-  const Explained why = explain(record_, reads_, out, state_.events);
+  Explained why = explain(record_, reads_, out, state_.events);
+  if (traits_.leaves_nan_out && out.nan) {
+    why.nan_from_nan.clear();
+    why.fresh_nan = true;
+  }
   // What no input explains was born here, whatever the inputs held.
   if (!event.origin_kind && (why.fresh_nan || why.fresh_inf)) {
     event.origin_kind = OriginKind::kBirth;
@@ -363,7 +368,7 @@ EventId Call::add_event(Kinds out) {
 }
 
 // A parameter or buffer became bad, also by a write the schema hides.
-void Call::judge_writes() {
+void JudgedOp::judge_writes() {
   for (const OpRecord::Write& write : record_.writes) {
     if (write.target == Target::kNone || !gained(write)) continue;
     const HarmKind kind =
@@ -379,11 +384,11 @@ void Call::judge_writes() {
 }  // namespace
 
 void JudgeState::op_returned(const OpRecord& record, FactsMaker& facts) {
-  Call(*this, record, facts).returned();
+  JudgedOp(*this, record, facts).returned();
 }
 
 void JudgeState::op_raised(const OpRecord& record, const std::string& text, FactsMaker& facts) {
-  Call(*this, record, facts).raised(text);
+  JudgedOp(*this, record, facts).raised(text);
 }
 
 }  // namespace nanscope

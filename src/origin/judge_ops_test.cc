@@ -58,6 +58,16 @@ TEST(JudgeOps, NanFromBornInfBlamesTheInf) {
   EXPECT_FALSE(p.reported[0].chain_truncated);
 }
 
+// A compiled region comes to Inf where its replay comes to NaN.
+TEST(JudgeOps, InfThatWasNanBlamesTheNan) {
+  Program p;
+  Tensor nan = p.op("sqrt", {p.data()}, kNan, {.line = 5});
+  Tensor inf = p.op("torch.compile", {nan}, kInf, {.line = 6, .inf_was_nan = true});
+  Leaf w = p.parameter();
+  p.inplace("add_", w.data, {inf}, kInf, {.line = 7}, Target::kParameter, "w");
+  EXPECT_EQ(p.verdict(), "sqrt:5 by parameter");
+}
+
 TEST(JudgeOps, NanFollowsNanNotInf) {
   Program p;
   Tensor inf = p.op("exp", {p.data()}, kInf, {.line = 1});

@@ -31,16 +31,22 @@ constexpr Members kMembers[] = {
     {OpFamily::kSquareRoot, "sqrt rsqrt"},
     {OpFamily::kPower, "pow float_power"},
     {OpFamily::kPowerBackward, "pow log mul div"},
-    {OpFamily::kExponential, "exp exp2 expm1 sinh cosh"},
+    {OpFamily::kExponential,
+     "exp exp2 expm1 sinh cosh i0 i1 modified_bessel_i0 modified_bessel_i1"},
     {OpFamily::kHyperbolic, "sinh cosh"},
+    {OpFamily::kBessel, "i0 i1 modified_bessel_i0 modified_bessel_i1"},
     {OpFamily::kInverseTrigonometry, "acos asin atanh acosh arccos arcsin arctanh arccosh"},
+    {OpFamily::kSpecial,
+     "erfinv ndtri lgamma digamma polygamma entr bessel_y0 bessel_y1 modified_bessel_k0 "
+     "modified_bessel_k1"},
     {OpFamily::kSlopeOfNorm, "hypot linalg_vector_norm norm cdist atan2 abs angle sgn"},
     {OpFamily::kOwnSlopeAtAPole,
      "sqrt log log2 log10 log1p xlogy acos asin atanh acosh hypot atan2 linalg_vector_norm norm "
      "cdist"},
     {OpFamily::kHasPole,
      "div divide true_divide addcdiv reciprocal rsqrt pow float_power log log2 log10 log1p logit "
-     "xlogy xlog1py tan atanh digamma polygamma lgamma erfinv _softmax _log_softmax"},
+     "xlogy xlog1py tan atanh digamma polygamma lgamma erfinv ndtri entr bessel_y0 bessel_y1 "
+     "modified_bessel_k0 modified_bessel_k1 _softmax _log_softmax"},
     {OpFamily::kHasNoPole,
      "add sub rsub mul square neg copy to _to_copy addcmul lerp sum cumsum prod cumprod mean var "
      "std var_mean std_mean norm linalg_vector_norm dot vdot mv mm bmm matmul addmm addmv addr "

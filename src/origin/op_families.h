@@ -31,7 +31,9 @@ enum class OpFamily : std::uint8_t {
   kPowerBackward,  // what the backward of a power computes with
   kExponential,
   kHyperbolic,  // grows on both sides
+  kBessel,      // so do these, as exp does
   kInverseTrigonometry,
+  kSpecial,          // has poles or an edge, and no name for them that people know
   kSlopeOfNorm,      // a direction, x / |x|
   kOwnSlopeAtAPole,  // the backward divides by zero for a reason that has a name of its own
   kHasPole,

@@ -73,6 +73,9 @@ struct OpRecord {
   bool elementwise = false;
   bool fresh_nan = false;
   bool fresh_inf = false;
+  // The read is the write, computed another way: it is bad wherever the write is, as NaN where
+  // that is Inf.
+  bool inf_was_nan = false;
 };
 
 struct EventFacts;  // event_facts.h

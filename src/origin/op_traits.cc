@@ -41,6 +41,7 @@ constexpr Family kFamilies[] = {
      "index gather index_select masked_select take index_put index_put_ "
      "_index_put_impl_ index_copy index_copy_ index_fill index_fill_ masked_scatter "
      "masked_scatter_ scatter scatter_ copy_"},
+    {&OpTraits::leaves_nan_out, "nanmedian"},
     {&OpTraits::absorbs,
      "div div_ true_divide reciprocal reciprocal_ rsqrt rsqrt_ mul pow pow_ addcdiv addcdiv_"},
     {&OpTraits::is_log,

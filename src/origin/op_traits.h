@@ -18,7 +18,9 @@ struct OpTraits {
   bool compares = false;  // eq, ne: a test when the operands are the same, or one is non-finite
   bool orders = false;    // lt, ge, ...: of one NaN the answer is no, whatever was asked
   bool deliberate =
-      false;             // where, nan_to_num, clamp, max, indexing: bad in, finite out on purpose
+      false;  // where, nan_to_num, clamp, max, indexing: bad in, finite out on purpose
+  bool leaves_nan_out =
+      false;             // nanmedian: its NaN means that nothing was left, not that one went in
   bool absorbs = false;  // div, mul, pow, ...: x / inf = 0, nobody asked for that
   bool is_log = false;   // -inf of an exact zero is the right logarithm
   bool looks_through = false;  // abs, clone, casts: a test of the result tests the operand

@@ -49,6 +49,7 @@ struct Options {
   bool elementwise = false;
   bool fresh_nan = false;
   bool fresh_inf = false;
+  bool inf_was_nan = false;
   std::vector<Correspondence::Feed> feeds = {};  // one per input
 };
 
@@ -282,6 +283,7 @@ class Program : public FactsMaker {
     record.elementwise = options.elementwise;
     record.fresh_nan = options.fresh_nan;
     record.fresh_inf = options.fresh_inf;
+    record.inf_was_nan = options.inf_was_nan;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       OpRecord::Read read;
       read.state = inputs[i].state;

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "records/kinds.h"
+
 namespace nanscope {
 
 struct NotWatched {
   std::string what;
   std::string why;
   std::int64_t count = 0;
+  GapKind kind = GapKind::kUnwatched;
 };
 
 // What the program, or who ran it, allowed to be non-finite.

@@ -31,6 +31,13 @@ struct Recomputed {
   std::vector<Value> values;  // in the order of Origin::indices
 };
 
+// Another process of the run had the value before.
+struct HandedOver {
+  std::int64_t pid = 0;
+  std::optional<int> worker;  // of a data loader
+  bool exact = false;         // the same tensor; else one of those that it handed over
+};
+
 struct Finding {
   Level level = Level::kError;
   Origin origin;
@@ -60,9 +67,10 @@ struct Finding {
   // In backward: what does not take this element in the forward (where, a mask), with its place if
   // that is known; nothing if nobody is known to leave it out.
   std::optional<Link> left_out_by;
-  // How what was not made by torch in this process came here: sentences. Where one of them is only
-  // likely, so is the finding.
+  // How what was not made by torch in this process came here: sentences, and the last process that
+  // handed it over. Where one of them is only likely, so is the finding.
   std::vector<std::string> arrival;
+  std::optional<HandedOver> handed_by;
   bool arrival_is_likely = false;
   std::optional<OnlyCompiled> only_compiled;  // eagerly the value is finite
   // Of what was received: the findings of the ranks that gave it, nearest first, lowest rank first;

@@ -38,6 +38,8 @@ enum class Role : std::uint8_t {
   kReceived
 };
 enum class Ended : std::uint8_t { kNormally, kException, kSignal, kStopped };
+// What went unwatched: anything; or the findings outside of what `--layer` or `--file` chose.
+enum class GapKind : std::uint8_t { kUnwatched, kNotChosen };
 // An operand was replaced; or the operands were made again in float64 from their own inputs.
 enum class ExperimentKind : std::uint8_t { kMended, kMadeAgain };
 // How a value was lost on the way to the op that failed.

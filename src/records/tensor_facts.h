@@ -23,10 +23,10 @@ struct TensorFacts {
   // Of the others, at most 32 that are finite, from the smallest in size to the largest: what a
   // proposed patch has to keep. None of a tensor that has only values like the failing ones.
   std::vector<Value> healthy;
-  std::string remark;  // e.g. "as it was before the op overwrote it"
-  // Its name in the op's schema: self, other, tensors[2]; "saved self" for what a backward node
-  // kept since forward; empty if unknown.
-  std::string argument;
+  std::string remark;    // e.g. "as it was before the op overwrote it"
+  std::string argument;  // its name in the op's schema: self, other, tensors[2]; empty if unknown
+  // A backward node kept it since the forward; `argument` is its name there.
+  bool saved = false;
   // Of the elements that feed the first failing one, where they are several: the row of a
   // softmax, what a reduction summed.
   std::optional<Statistics> feeding;
@@ -34,6 +34,11 @@ struct TensorFacts {
   std::optional<ExponentHistogram> exponents;  // of floating-point elements
   std::optional<BadMap> bad_map;               // where some are non-finite
 };
+
+// For a reader: "self", "saved self".
+[[nodiscard]] inline std::string argument_text(const TensorFacts& tensor) {
+  return tensor.saved ? "saved " + tensor.argument : tensor.argument;
+}
 
 // A scalar argument of the op: eps, exponent, dim.
 struct ScalarFact {

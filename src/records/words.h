@@ -33,6 +33,8 @@ template <>
 inline constexpr std::array<std::string_view, 4> kWords<Ended>{"normally", "exception", "signal",
                                                                "stopped"};
 template <>
+inline constexpr std::array<std::string_view, 2> kWords<GapKind>{"unwatched", "not_chosen"};
+template <>
 inline constexpr std::array<std::string_view, 2> kWords<ExperimentKind>{"mended", "made_again"};
 template <>
 inline constexpr std::array<std::string_view, 6> kWords<Loss>{

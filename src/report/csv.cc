@@ -67,7 +67,7 @@ void history_rows(const Finding& finding, CsvRows& rows) {
 }
 
 void tensor_rows(std::string_view record, const TensorFacts& tensor, CsvRows& rows) {
-  const std::string& name = tensor.name.empty() ? tensor.argument : tensor.name;
+  const std::string name = tensor.name.empty() ? argument_text(tensor) : tensor.name;
   const Statistics& s = tensor.statistics;
   rows.count(record, name, "numel", s.numel);
   rows.number(record, name, "", "min", s.min);

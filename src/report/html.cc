@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
+#include "capture/utf8.h"
 #include "report/json_document.h"
 #include "report/page_data.h"
 #include "report/text.h"
@@ -15,7 +17,8 @@
 namespace nanscope {
 namespace {
 
-constexpr std::size_t kMostPageText = 60'000;  // of what is shown without script
+constexpr std::size_t kMostPageText = 60'000;  // bytes of what is shown without script
+constexpr std::size_t kMostTitle = 200;        // columns
 
 // Nothing in it can end the element it stands in, or begin another.
 std::string escaped_json(const std::string& json) {
@@ -74,10 +77,15 @@ std::string filled(std::string_view page, std::string_view title, std::string_vi
   }
 }
 
-std::string plain_text(const std::vector<Diagnosed>& captures) {
+// As markup it may be six times as long.
+std::string page_text(const std::vector<Diagnosed>& captures) {
   std::string text;
   for (const Diagnosed& one : captures) text += text_report(one, {}) + "\n";
-  return text.size() > kMostPageText ? report::cut(text, kMostPageText) : text;
+  for (std::size_t most = kMostPageText;; most /= 2) {
+    text = cut_utf8(text, most);
+    std::string escaped = escaped_html(text);
+    if (escaped.size() <= kMostPageText) return escaped;
+  }
 }
 
 std::string title_of(const std::vector<Diagnosed>& captures) {
@@ -109,10 +117,13 @@ Result<std::string> page_template() {
 
 std::string html_report(std::string_view page, const std::vector<Diagnosed>& captures,
                         std::string_view version, const std::vector<std::string>& redacted) {
-  const Json data{
-      {"nanscope", version}, {"redacted", redacted}, {"reports", report::page_reports(captures)}};
-  return filled(page, escaped_html(title_of(captures)), escaped_html(plain_text(captures)),
-                escaped_json(json_text(data, -1)));
+  report::PageReports shown = report::page_reports(captures);
+  const Json data{{"nanscope", version},
+                  {"redacted", redacted},
+                  {"reports", std::move(shown.reports)},
+                  {"captures_left_out", shown.left_out}};
+  const std::string title = report::cut(title_of(captures), kMostTitle);
+  return filled(page, escaped_html(title), page_text(captures), escaped_json(json_text(data, -1)));
 }
 
 }  // namespace nanscope

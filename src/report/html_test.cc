@@ -62,6 +62,57 @@ TEST(Html, StaysBelowOneMegabyte) {
   EXPECT_EQ(report["findings"].size() + report["findings_left_out"].get<std::size_t>(), 3'001u);
 }
 
+TEST(Html, NoNumberOfCapturesIsTooMuch) {
+  Capture clean = sample::capture({});
+  clean.program.argv = {"train.py", "--data", "<a folder>"};
+  std::vector<Diagnosed> many(3'000, diagnosed(clean, "run/clean.nsc"));
+  many.push_back(diagnosed(sample::capture({sample::log_of_zero()}), "run/bad.nsc"));
+  const std::string page = html_report(kPage, many, "1");
+  EXPECT_LT(page.size(), 850'000u);
+  const nlohmann::json data = data_of(page);
+  EXPECT_EQ(data["reports"].size() + data["captures_left_out"].get<std::size_t>(), 3'001u);
+  EXPECT_EQ(data["reports"].back()["capture"], "run/bad.nsc");  // those are the last to go
+  EXPECT_EQ(data["reports"].back()["findings"].size(), 1u);
+}
+
+TEST(Html, OfManyRunsTheFirstAreToldRatherThanNone) {
+  Finding finding = sample::log_of_zero();
+  finding.chain.assign(128, finding.chain[0]);
+  std::vector<Diagnosed> many(400, diagnosed(sample::capture({}), "run/clean.nsc"));
+  many.resize(700, diagnosed(sample::capture({finding}), "run/bad.nsc"));
+  const std::string page = html_report(kPage, many, "1");
+  EXPECT_LT(page.size(), 850'000u);
+  const nlohmann::json reports = data_of(page)["reports"];
+  std::size_t kept = 0, whole = 0;
+  for (const nlohmann::json& run : reports) {
+    EXPECT_EQ(run["findings"].size() + run["findings_left_out"].get<std::size_t>(),
+              run["verdict"] == "error" ? 1u : 0u);
+    kept += run["findings"].size();
+    for (const nlohmann::json& one : run["findings"]) whole += one.contains("shortened") ? 0 : 1;
+  }
+  EXPECT_GE(kept, 10u);
+  EXPECT_GE(whole, 1u);
+}
+
+TEST(Html, NoCommandIsTooLong) {
+  Capture clean = sample::capture({});
+  clean.program.argv.assign(20, std::string(60'000, '"'));
+  const std::string page = html_report(kPage, {diagnosed(clean, "clean.nsc")}, "1");
+  EXPECT_LT(page.size(), 850'000u);
+  const nlohmann::json report = data_of(page)["reports"][0];
+  EXPECT_EQ(report["shortened"], true);
+  EXPECT_EQ(report["capture"], "clean.nsc");
+  clean.program.argv = {"train.py"};
+  const std::string other = html_report(kPage, {diagnosed(clean, "clean.nsc")}, "1");
+  EXPECT_FALSE(data_of(other)["reports"][0].contains("shortened"));
+}
+
+TEST(Html, WhatIsShownWithoutScriptIsBounded) {
+  Finding hostile = sample::log_of_zero();
+  hostile.origin.site.file = hostile.origin.op = std::string(60'000, '"');
+  EXPECT_LT(page_of_findings({hostile, hostile, hostile}).size(), 850'000u);
+}
+
 Finding of_many_modules() {
   Finding finding = sample::log_of_zero();
   finding.modules.assign(4096, {std::string(300, '<'), "Linear", 1, "float32", 1, 1, "float32"});
@@ -103,6 +154,7 @@ TEST(Html, TextsAreTheLastToBeCut) {
 Diagnosed telling() {
   Finding finding = sample::log_of_zero();
   finding.origin.site.file = "/home/alice/secret/train.py";
+  finding.origin.stack.assign(3, {"/home/alice/secret/main.py", 3, "loss_fn", true});
   finding.history.emplace_back().loss = 0.7071;
   finding.scalars = {{"eps", "0.7071"}};
   finding.magnitudes = {{"self.secret(h)", 0.7071, false}};
@@ -126,8 +178,9 @@ Diagnosed telling() {
                     "gave it: torch.log(p)).mean in loss_fn, /home/alice, 0.7071"}};
   capture.program.argv = {"/home/alice/train.py", "--token", "0.7071"};
   capture.program.host = "alice-laptop";
-  capture.coverage.not_watched = {{"errors outside net.head", "--layer net.head", 1},
-                                  {"errors outside /home/alice/secret/x.py", "--file", 1}};
+  capture.coverage.not_watched = {
+      {"errors outside net.head", "--layer net.head", 1, GapKind::kNotChosen},
+      {"errors outside /home/alice/secret/x.py", "--file", 1, GapKind::kNotChosen}};
   capture.coverage.allowed = {{"# nanscope: allow at /home/alice/secret/x.py:1", "loss_fn", 1}};
   capture.proposal = Fix{
       .id = "clamp", .diff = "--- a/home/alice\n+torch.log(p)\n", .files = {}, .explanation = "p"};
@@ -145,6 +198,7 @@ TEST(Redact, WhatMayNotLeaveTheHouseDoesNot) {
   const std::string source = redacted_texts("source");
   for (const char* word : {"torch.log(p)).mean", "loss_fn", "net.head", "secret(", "Secret"})
     EXPECT_EQ(source.find(word), std::string::npos) << word;
+  EXPECT_EQ(source.find(" in ,"), std::string::npos);  // no sentence about what was left out
   const std::string paths = redacted_texts("paths");
   for (const char* word : {"alice", "secret/", "--token"})
     EXPECT_EQ(paths.find(word), std::string::npos) << word;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "report/json_document.h"
+#include "report/json_value.h"
 
 namespace nanscope::report {
 

@@ -60,13 +60,13 @@ class Walk {
   void follow(const Found& from, int steps) {
     const Finding& finding = *from.finding;
     if (finding.origin.kind != OriginKind::kReceived || steps == kMostSteps) return add(from);
-    bool told = false;
+    bool has_story = false;
     for (const Finding& other : finding.elsewhere) {
       if (other.origin.kind == OriginKind::kReceived) continue;
       add(own_capture_of({&other, nullptr, from.harmed, from.harmed_in}));
-      told = true;
+      has_story = true;
     }
-    if (told) return;
+    if (has_story) return;
     const std::vector<Found> givers = givers_of(from);
     for (const Found& giver : givers) follow(giver, steps + 1);
     if (givers.empty()) add(from);
@@ -89,12 +89,12 @@ class Walk {
   }
 
   // A rank that told of it may have a capture that tells more.
-  [[nodiscard]] Found own_capture_of(const Found& told) const {
+  [[nodiscard]] Found own_capture_of(const Found& heard) const {
     for (const CaptureOfRank& one : captures_)
       for (const Finding& finding : one.capture.findings)
-        if (finding.level == Level::kError && is_same_origin(finding.origin, told.finding->origin))
-          return {&finding, &one, told.harmed, told.harmed_in};
-    return told;
+        if (finding.level == Level::kError && is_same_origin(finding.origin, heard.finding->origin))
+          return {&finding, &one, heard.harmed, heard.harmed_in};
+    return heard;
   }
 
   void add(const Found& found) {
@@ -131,7 +131,7 @@ void add_receivers(const FoundOrigin& found, Finding& finding) {
 }
 
 // As the merged capture tells it.
-Finding told(const FoundOrigin& found) {
+Finding finding_of(const FoundOrigin& found) {
   Finding finding = *found.finding;
   finding.level = Level::kError;
   add_receivers(found, finding);
@@ -193,7 +193,7 @@ Capture merge(std::vector<CaptureOfRank> captures, std::vector<RankLine> also,
   Capture merged;
   merged.program = head->capture.program;
   merged.complete = true;
-  for (const FoundOrigin& origin : origins) merged.findings.push_back(told(origin));
+  for (const FoundOrigin& origin : origins) merged.findings.push_back(finding_of(origin));
   if (!origins.empty() && origins[0].in == head) merged.proposal = head->capture.proposal;
   for (const CaptureOfRank& one : captures) {
     const Capture& capture = one.capture;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "capture/utf8.h"
+#include "report/summary.h"
 
 namespace nanscope::report {
 namespace {
@@ -13,7 +14,10 @@ constexpr std::size_t kMostPageData = 700'000;  // bytes; the page itself has so
 constexpr std::size_t kMostShortText = 300;
 constexpr std::size_t kMostShortList = 8;
 constexpr std::size_t kLeastFinding = 600;
-constexpr std::size_t kReserve = 60'000;  // kept for the findings behind one that is large
+constexpr std::size_t kReserve = 60'000;    // kept for the findings behind one that is large
+constexpr std::size_t kMostOfRun = 60'000;  // what is told of a run beside its findings
+constexpr std::size_t kMostOfRuns = 300'000;
+constexpr std::size_t kLeastShare = 30'000;  // of a run with findings
 
 // As it will stand in the page, where markup is written as six bytes.
 std::size_t size_of(const Json& json) {
@@ -73,12 +77,49 @@ Json fitting(Json finding, std::size_t room) {
   return nullptr;
 }
 
-// Takes what it needs of the room.
-Json page_report(const Diagnosed& one, std::size_t& room) {
-  Json report = json_document(one);
-  Json kept = Json::array();
+// What is told of a run, without its findings, and these.
+struct Apart {  // NOLINT(bugprone-exception-escape): a Json that is moved throws nothing
+  Json report;
+  Json findings;
+};
+
+Apart taken_apart(const Diagnosed& one) {
+  Apart apart{json_document(one), Json::array()};
+  apart.findings.swap(apart.report["findings"]);
+  if (size_of(apart.report) > kMostOfRun) {
+    in_short(apart.report);
+    apart.report["shortened"] = true;
+  }
+  apart.report["capture"] = one.name;
+  apart.report["findings_left_out"] = 0;
+  return apart;
+}
+
+bool has_findings(const Apart& run) { return !run.findings.empty(); }
+
+// Those that fit, at the places of their captures; null where one does not.
+std::vector<Apart> runs_that_fit(const std::vector<Diagnosed>& captures, std::size_t& left) {
+  std::vector<Apart> runs(captures.size());
+  std::size_t room = kMostOfRuns;
+  for (const bool with_error : {true, false}) {
+    for (std::size_t i = 0; i < captures.size(); ++i) {
+      if ((verdict_of(captures[i].capture) == "error") != with_error) continue;
+      Apart apart = taken_apart(captures[i]);
+      const std::size_t size = size_of(apart.report) + 1;
+      if (size > room) return runs;
+      room -= size;
+      left -= size;
+      runs[i] = std::move(apart);
+    }
+  }
+  return runs;
+}
+
+// As many of the findings as there is room for, and takes that of it.
+void add_findings(Apart& apart, std::size_t& room) {
+  Json& kept = apart.report["findings"];
+  Json& findings = apart.findings;
   std::size_t left_out = 0;
-  Json& findings = report["findings"];
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const std::size_t behind = std::min(room / 2, i + 1 < findings.size() ? kReserve : 0);
     Json finding;
@@ -90,27 +131,35 @@ Json page_report(const Diagnosed& one, std::size_t& room) {
     room -= std::min(room, size_of(finding) + 1);
     kept.push_back(std::move(finding));
   }
-  report["findings"] = std::move(kept);
-  report["findings_left_out"] = left_out;
-  report["capture"] = one.name;
-  return report;
+  apart.report["findings_left_out"] = left_out;
 }
 
 }  // namespace
 
-// The first may have half of the page; the others share what is left, and what one does not need is
-// there for those behind it.
-Json page_reports(const std::vector<Diagnosed>& captures) {
+// Of the runs with findings the first may have half of the room; the others share what is left, and
+// what one does not need is there for those behind it. Rather a few are told than none.
+PageReports page_reports(const std::vector<Diagnosed>& captures) {
   std::size_t left = kMostPageData;
-  Json reports = Json::array();
-  for (std::size_t i = 0; i < captures.size(); ++i) {
-    const std::size_t behind = captures.size() - i - 1;
-    const std::size_t share = left / (i == 0 && behind > 0 ? 2 : behind + 1);
-    std::size_t room = share;
-    reports.push_back(page_report(captures[i], room));
-    left -= share - room;
+  std::vector<Apart> runs = runs_that_fit(captures, left);
+  std::erase_if(runs, [](const Apart& apart) { return apart.report.is_null(); });
+  PageReports page;
+  page.left_out = captures.size() - runs.size();
+  auto waiting = static_cast<std::size_t>(
+      std::count_if(runs.begin(), runs.end(), [](const Apart& run) { return has_findings(run); }));
+  bool first = true;
+  for (Apart& run : runs) {
+    if (has_findings(run)) {
+      const std::size_t equal = left / (first && waiting > 1 ? 2 : waiting);
+      const std::size_t share = std::min(left, std::max(equal, kLeastShare));
+      std::size_t room = share;
+      add_findings(run, room);
+      left -= share - room;
+      --waiting;
+      first = false;
+    }
+    page.reports.push_back(std::move(run.report));
   }
-  return reports;
+  return page;
 }
 
 }  // namespace nanscope::report

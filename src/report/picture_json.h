@@ -2,7 +2,7 @@
 #pragma once
 
 #include "records/finding.h"
-#include "report/json_document.h"
+#include "report/json_value.h"
 
 namespace nanscope::report {
 

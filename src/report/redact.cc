@@ -55,6 +55,7 @@ void without_sentences(Finding& finding) {
   for (std::string* text : {&finding.undone, &finding.allowed, &finding.not_recomputed})
     if (!text->empty()) *text = kLeftOut;
   finding.arrival.clear();
+  finding.handed_by.reset();
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -134,6 +135,7 @@ void without_particulars(Cause& cause) {
   cause.sentence = info != nullptr ? std::string(info->summary) : "The cause is not known.";
   cause.title = info != nullptr ? std::string(info->title) : "Not explained";
   cause.evidence.clear();
+  cause.evidence_of_experiments.clear();
   cause.experiments.clear();
   for (Cause::Other& other : cause.others) other.why_not = kLeftOut;
 }
@@ -185,7 +187,7 @@ void redact_program(const Redaction& redaction, Program& program) {
 void redact_coverage(Coverage& coverage) {
   for (NotWatched& gap : coverage.not_watched) {
     gap.why.clear();
-    if (gap.what.starts_with("errors outside ")) gap.what = "errors outside what was chosen";
+    if (gap.kind == GapKind::kNotChosen) gap.what = "errors outside what was chosen";
   }
   for (Allowance& allowance : coverage.allowed) {
     allowance.what = kLeftOut;

@@ -200,6 +200,17 @@ TEST(Summary, AChildsErrorIsNoSilence) {
   EXPECT_NE(summary_line(capture).find("NOT watched: 3 x compiled region"), std::string::npos);
 }
 
+TEST(Summary, ItsPartsAreWholeSentences) {
+  Capture capture = sample::capture({});
+  EXPECT_EQ(summary_of(capture).title, "clean. No NaN or Inf did harm");
+  EXPECT_EQ(summary_of(capture).detail,
+            "12,345 ops watched, 1.2 GB scanned, 13 steps; nothing went unwatched.");
+  // A name with the marks between our parts does not cut them.
+  capture.coverage.not_watched = {{std::string(kChildrenWithErrors), "a: b. c.nsc", 1}};
+  EXPECT_EQ(summary_of(capture).title, "a child process found an error, told in a: b. c.nsc");
+  EXPECT_TRUE(summary_of(capture).detail.starts_with("In this process itself no NaN or Inf"));
+}
+
 TEST(Summary, ASentinelSaysThatItLooked) {
   Capture capture = sample::capture({});
   capture.program.mode = "sentinel";

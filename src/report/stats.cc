@@ -36,7 +36,7 @@ std::optional<HeadRoom> head_room_of(const TensorFacts& tensor) {
   const double largest =
       std::max(std::fabs(*tensor.statistics.min), std::fabs(*tensor.statistics.max));
   if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
-  const std::string& name = tensor.name.empty() ? tensor.argument : tensor.name;
+  const std::string name = tensor.name.empty() ? argument_text(tensor) : tensor.name;
   return HeadRoom{name.empty() ? "(unnamed)" : name, tensor.dtype, largest,
                   std::log2(largest_of(*dtype)) - std::log2(largest)};
 }

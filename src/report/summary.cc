@@ -12,6 +12,8 @@ namespace nanscope {
 namespace {
 
 constexpr std::size_t kMostGaps = 4;  // named in one line
+constexpr std::string_view kSpeaker = "nanscope: ";
+constexpr const char* kNotFully = "NOT FULLY WATCHED";
 
 std::string gap_text(const NotWatched& gap) {
   std::string text = gap.count > 1
@@ -48,17 +50,17 @@ std::string asides(const Capture& capture) {
 }
 
 // The parent of children that found an error: that is what the reader must not miss.
-std::string of_children(const Capture& capture, const NotWatched& children) {
+Summary of_children(const Capture& capture, const NotWatched& children) {
   Coverage rest = capture.coverage;
   std::erase_if(rest.not_watched,
                 [](const NotWatched& gap) { return gap.what == kChildrenWithErrors; });
   const std::string who = children.count > 1
                               ? fmt::format("{} child processes", grouped(children.count))
                               : std::string("a child process");
-  return fmt::format(
-      "nanscope: {} found an error, told in {}. In this process itself no NaN or Inf did harm: "
-      "{}{}.",
-      who, report::safe(children.why), coverage_text(rest), asides(capture));
+  return {kSpeaker, fmt::format("{} found an error, told in {}", who, report::safe(children.why)),
+          ". ",
+          fmt::format("In this process itself no NaN or Inf did harm: {}{}.", coverage_text(rest),
+                      asides(capture))};
 }
 
 std::string ending_text(const Program& program) {
@@ -89,31 +91,37 @@ std::string coverage_text(const Coverage& coverage) {
   return fmt::format("{}; NOT watched: {}", amounts(coverage), gaps_text(coverage));
 }
 
-std::string summary_line(const Capture& capture) {
+Summary summary_of(const Capture& capture) {
   const Coverage& coverage = capture.coverage;
   if (const std::int64_t errors = findings_of(capture, Level::kError); errors > 0)
-    return fmt::format("nanscope: {}. {}{}.", plural(errors, "error"), coverage_text(coverage),
-                       asides(capture));
+    return {kSpeaker, plural(errors, "error"), ". ",
+            fmt::format("{}{}.", coverage_text(coverage), asides(capture))};
   for (const NotWatched& gap : coverage.not_watched)
     if (gap.what == kChildrenWithErrors) return of_children(capture, gap);
   if (!coverage.not_watched.empty())
-    return fmt::format(
-        "NOT FULLY WATCHED: nothing bad was seen, but this went unwatched: {}. {}{}.",
-        gaps_text(coverage), amounts(coverage), asides(capture));
+    return {"", kNotFully, ": ",
+            fmt::format("nothing bad was seen, but this went unwatched: {}. {}{}.",
+                        gaps_text(coverage), amounts(coverage), asides(capture))};
   if (!capture.complete)
-    return fmt::format(
-        "NOT FULLY WATCHED: nothing bad was seen before the record breaks off. {}{}.",
-        amounts(coverage), asides(capture));
+    return {"", kNotFully, ": ",
+            fmt::format("nothing bad was seen before the record breaks off. {}{}.",
+                        amounts(coverage), asides(capture))};
   if (capture.program.mode == "sentinel" && coverage.ops_watched == 0)
-    return fmt::format(
-        "nanscope: clean at every look, one a step: loss, gradients, parameters and state were "
-        "finite for {}{}.",
-        plural(coverage.steps, "step"), asides(capture));
+    return {kSpeaker, "clean at every look, one a step", ": ",
+            fmt::format("loss, gradients, parameters and state were finite for {}{}.",
+                        plural(coverage.steps, "step"), asides(capture))};
   if (ended_badly(capture) && findings_of(capture, Level::kNote) > 0)
-    return fmt::format("nanscope: {}, and no NaN or Inf is known to be why; these were about. {}.",
-                       ending_text(capture.program), coverage_text(coverage));
-  return fmt::format("nanscope: clean. No NaN or Inf did harm: {}{}.", coverage_text(coverage),
-                     asides(capture));
+    return {kSpeaker,
+            fmt::format("{}, and no NaN or Inf is known to be why; these were about",
+                        ending_text(capture.program)),
+            ". ", coverage_text(coverage) + "."};
+  return {kSpeaker, "clean. No NaN or Inf did harm", ": ",
+          fmt::format("{}{}.", coverage_text(coverage), asides(capture))};
+}
+
+std::string summary_line(const Capture& capture) {
+  const Summary summary = summary_of(capture);
+  return fmt::format("{}{}{}{}", summary.speaker, summary.title, summary.joint, summary.detail);
 }
 
 }  // namespace nanscope

@@ -21,6 +21,14 @@ inline constexpr std::string_view kChildrenWithErrors = "child processes with er
 // "12,345 ops watched, 1.2 GB scanned, 13 steps; nothing went unwatched"
 [[nodiscard]] std::string coverage_text(const Coverage& coverage);
 
+// The parts of the line below.
+struct Summary {
+  std::string_view speaker;  // "nanscope: ", or nothing where it must not sound as usual
+  std::string title;         // what came of it, without the full stop
+  std::string_view joint;    // between the two
+  std::string detail;        // how it is known, with the full stop
+};
+[[nodiscard]] Summary summary_of(const Capture& capture);
 // The line a run ends with when there is no error to show. It begins with
 // NOT FULLY WATCHED where silence does not mean that all is well.
 [[nodiscard]] std::string summary_line(const Capture& capture);

@@ -44,7 +44,7 @@ Column column_of(const TensorFacts& tensor, std::size_t elements) {
   const Statistics& s = tensor.statistics;
   // Inside backward the operands have no name in the source: the schema's has to do.
   const std::string name = !tensor.name.empty()       ? safe(tensor.name)
-                           : !tensor.argument.empty() ? safe(tensor.argument)
+                           : !tensor.argument.empty() ? safe(argument_text(tensor))
                                                       : std::string("(unnamed)");
   Column column{name,
                 safe(tensor.dtype),

@@ -89,7 +89,8 @@ void called_from(const Origin& origin, Page& page) {
   for (std::size_t i = repeats ? 1 : 0; i < origin.stack.size(); ++i) {
     const Frame& frame = origin.stack[i];
     if (!frame.own && !page.verbose()) continue;
-    frames.push_back(fmt::format("{}:{} in {}", frame.file, frame.line, frame.function));
+    frames.push_back(fmt::format("{}:{}", frame.file, frame.line));
+    if (!frame.function.empty()) frames.back() += " in " + frame.function;  // it may be left out
   }
   const std::size_t more = frames.size() > shown ? frames.size() - shown : 0;
   frames.resize(frames.size() - more);
@@ -144,11 +145,11 @@ void root_cause(const Cause& cause, Page& page) {
 std::vector<TensorFacts> without_twins(const std::vector<TensorFacts>& inputs) {
   std::vector<TensorFacts> kept;
   for (const TensorFacts& tensor : inputs) {
-    const bool twin = tensor.argument.starts_with("saved ") &&
-                      std::any_of(kept.begin(), kept.end(), [&](const TensorFacts& other) {
-                        return other.name == tensor.name && other.shape == tensor.shape &&
-                               other.name != other.argument;
-                      });
+    const bool twin =
+        tensor.saved && std::any_of(kept.begin(), kept.end(), [&](const TensorFacts& other) {
+          return other.name == tensor.name && other.shape == tensor.shape &&
+                 other.name != argument_text(other);
+        });
     if (!twin) kept.push_back(tensor);
   }
   return kept;
@@ -169,7 +170,7 @@ void input_statistics(const Finding& finding, Page& page) {
                              hidden > 0 ? " (-v shows them)" : ""));
   for (const TensorFacts& tensor : shown)
     if (!tensor.remark.empty()) {
-      const std::string& name = tensor.name.empty() ? tensor.argument : tensor.name;
+      const std::string name = tensor.name.empty() ? argument_text(tensor) : tensor.name;
       page.prose(2, fmt::format("{}: {}", in_backticks(name), tensor.remark), 2);
     }
   std::vector<std::string> scalars;

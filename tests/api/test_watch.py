@@ -75,6 +75,8 @@ def with_empty_remarks(data, again):
     empty |= {"device": "cpu", "collective": None}
     empty |= {"given": [], "received_by": [], "received_by_more": 0}
     empty |= {"healthy": [], "undone": None, "allowed": None, "made": None}
+    empty |= {"saved": None, "exactly": None, "first_loss": 0}
+    empty |= {"losses_before": [], "losses_after": []}
     return {key: value for key, value in empty.items() if key in again} | said
 
 
@@ -316,6 +318,40 @@ def test_under_nanscope_run_it_is_refused(tmp_path) -> None:
 
     seen = run("import torch, nanscope\nwith nanscope.watch():\n    pass\n", tmp_path)
     assert seen.status == 1 and "watched by `nanscope run` already" in seen.err
+
+
+def test_a_child_forked_while_a_thread_enters_a_block_may_watch() -> None:
+    code = """
+import os, sys, threading, types
+import nanscope
+with nanscope.watch():
+    pass
+entering, forked = threading.Event(), threading.Event()
+class Run(types.ModuleType):
+    @property
+    def begun(self):
+        entering.set()
+        forked.wait()
+        return False
+def enter():
+    with nanscope.watch():
+        pass
+sys.modules["nanscope.run.process"] = Run("run")
+thread = threading.Thread(target=enter)
+thread.start()
+entering.wait()
+pid = os.fork()
+if pid == 0:
+    del sys.modules["nanscope.run.process"]
+    enter()
+    os._exit(7)
+forked.set()
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["7"], done.stderr
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ def test_the_page_is_made_of_the_json() -> None:
 
 
 def test_the_plot_is_made_of_the_json() -> None:
-    assert publish.PLOT.read_text() == plot.plot(MEASURED)
+    assert publish.PLOT.read_text() == plot.plot(publish.beside_plain(MEASURED))
 
 
 def test_the_table_of_the_readme_is_made_of_the_json() -> None:
     text = publish.README.read_text()
     assert publish.readme(text, MEASURED) == text
-    for name in MEASURED["steps"]:
+    for name in publish.beside_plain(MEASURED):
         assert name in text

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -130,3 +131,23 @@ def test_stats_counts_what_the_json_has(documents: list[dict]) -> None:
         levels = [finding["level"] for finding in document["findings"]]
         assert counted["errors"] == levels.count("error")
         assert counted["notes"] == levels.count("note")
+
+
+def test_no_capture_is_replaced(tmp_path: Path) -> None:
+    """However it is written, and also one that was not read."""
+    kept = CAPTURES[0].read_bytes()
+    for name in ("a.nsc", "b.nsc"):
+        (tmp_path / name).write_bytes(kept)
+    (tmp_path / "link").symlink_to("a.nsc")
+    for output in ("a.nsc", "./a.nsc", "b.nsc", "link"):
+        line = [NANSCOPE, "report", "a.nsc", "-o", output]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2 and f"-o {output} would replace a capture" in done.stderr
+    assert (tmp_path / "a.nsc").read_bytes() == (tmp_path / "b.nsc").read_bytes() == kept
+
+
+def test_the_name_of_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:
+    hostile = tmp_path / "x\x1b[31m.nsc"
+    hostile.write_bytes(CAPTURES[0].read_bytes())
+    for to in ("text", "json", "github", "csv", "trace", "sarif"):
+        assert "\x1b" not in report(hostile, CAPTURES[1], "--to", to), to

@@ -22,36 +22,36 @@ CACHE = HERE.parent.parent / "build" / "lag"
 MODES = {"at_once": 0, "lazy": 1, "threaded": 2}
 
 
-def compiled() -> Path:
-    """The library; where several ask at once, one compiles it."""
-    sources = sorted([*HERE.glob("lag_*.h"), HERE / "lag_device.cc"])
+def compiled(source: str, *needed: Path) -> Path:
+    """The library of this file; where several ask at once, one compiles it."""
+    sources = [*sorted(needed), HERE / source]
     text = b"".join(path.read_bytes() for path in sources) + torch.__version__.encode()
-    library = CACHE / f"lag-{hashlib.sha256(text).hexdigest()[:16]}.so"
+    library = CACHE / f"{Path(source).stem}-{hashlib.sha256(text).hexdigest()[:16]}.so"
     if library.exists():
         return library
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not library.exists():
-            compile_into(library)
+            compile_into(library, HERE / source)
     return library
 
 
-def compile_into(library: Path) -> None:
+def compile_into(library: Path, source: Path) -> None:
     folder = Path(torch.__file__).parent
     made = library.with_suffix(f".{os.getpid()}.tmp")
     command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O0", "-fPIC", "-shared", "-w"]
     command += [f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"]
-    command += [f"-I{folder / 'include'}", str(HERE / "lag_device.cc"), "-o", str(made)]
+    command += [f"-I{folder / 'include'}", str(source), "-o", str(made)]
     command += [f"-L{folder / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{folder / 'lib'}"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise RuntimeError(f"the test device does not compile:\n{done.stderr[-4000:]}")
+        raise RuntimeError(f"{source.name} does not compile:\n{done.stderr[-4000:]}")
     made.rename(library)
 
 
 def load() -> ctypes.CDLL:
-    loaded = ctypes.CDLL(str(compiled()))
+    loaded = ctypes.CDLL(str(compiled("lag_device.cc", *HERE.glob("lag_*.h"))))
     loaded.lag_own_kernels.argtypes = [ctypes.c_void_p]
     for name in ("waits", "launched", "waiting", "bytes_in_use", "waited_for_shape"):
         getattr(loaded, f"lag_{name}").restype = ctypes.c_uint64
@@ -72,6 +72,20 @@ def work_as(mode: str) -> None:
 
 def wait() -> None:
     torch.accelerator.synchronize()
+
+
+def look_by_fake_cuda() -> ctypes.CDLL:
+    """Nanscope is to look at this device by its kernel for CUDA, run by a fake driver."""
+    from nanscope import _torch
+
+    kernel = HERE.parent.parent / "adapters" / "torch" / "device" / "cuda_probe.cu"
+    path = str(compiled("fake_cuda.cc", HERE / "fake_grid.h", kernel))
+    fake = ctypes.CDLL(path)
+    fake.fake_cuda_wrong.restype = ctypes.c_char_p
+    fake.fake_cuda_launched.restype = ctypes.c_uint64
+    fake.fake_cuda_work_on(_library.lag_to_kernel, _library.lag_put, _library.lag_wait)
+    _torch.look_by_cuda_libraries("lag", path, path)
+    return fake
 
 
 def count(what: str) -> int:

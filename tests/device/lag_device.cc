@@ -288,6 +288,14 @@ LAG_EXPORT void lag_work_as(int mode) { lag::Queue::get().work_as(static_cast<la
 LAG_EXPORT void lag_own_kernels(void* function) {
   lag::own_kernels() = reinterpret_cast<lag::OwnKernels>(function);
 }
+// For a driver that works in this device's stream: fake_cuda.cc.
+LAG_EXPORT void* lag_to_kernel(void* place) {
+  return lag::Memory::get().to_kernel(static_cast<char*>(place));
+}
+LAG_EXPORT void lag_put(void (*task)(void*), void* given) {
+  lag::Queue::get().put([task, given] { task(given); });
+}
+LAG_EXPORT void lag_wait() { lag::Queue::get().wait(); }
 LAG_EXPORT std::uint64_t lag_waits() { return lag::Queue::get().waits(); }
 LAG_EXPORT std::uint64_t lag_launched() { return lag::Queue::get().launched(); }
 LAG_EXPORT std::uint64_t lag_waiting() { return lag::Queue::get().waiting(); }

@@ -25,6 +25,8 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
   [[nodiscard]] c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
   [[nodiscard]] c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
   [[nodiscard]] c10::Stream exchangeStream(c10::Stream) const override { return stream(); }
+  // Before 2.12 torch does not ask for it.
+  [[nodiscard]] void* getStreamNativeHandle(const c10::Stream) const { return nullptr; }
   void synchronizeStream(const c10::Stream&) const override { Queue::get().wait(); }
   void synchronizeDevice(c10::DeviceIndex) const override { Queue::get().wait(); }
   [[nodiscard]] bool queryStream(const c10::Stream&) const override {

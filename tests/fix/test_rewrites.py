@@ -90,7 +90,7 @@ def f(g):
 
 
 def test_comments_of_what_is_replaced_go_above_the_statement(tmp_path):
-    saved = tensor("saved result")
+    saved = tensor("saved result", saved="result")
     found = body(tmp_path, LONG, "sqrt_gradient_at_zero", saved, phase="backward")
     assert found == (
         "def f(g):\n    # the length\n    # of each\n    # squares\n    # per row\n"

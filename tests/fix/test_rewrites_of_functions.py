@@ -25,7 +25,7 @@ from nanscope.fix.rewrites import trigonometry
     ],
 )  # fmt: skip
 def test_a_root_at_zero(tmp_path, before, after):
-    saved = tensor("saved result")
+    saved = tensor("saved result", saved="result")
     assert body(tmp_path, before, "sqrt_gradient_at_zero", saved, phase="backward") == after
 
 
@@ -160,6 +160,21 @@ def test_zero_times_infinity(tmp_path):
     assert found == "h = x.masked_fill(mask == 0, 0.0) * mask"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("h = -(«x * mask»).sum()", "h = -(x.masked_fill(mask == 0, 0.0) * mask).sum()"),
+        ("h = («x * mask»)", "h = x.masked_fill(mask == 0, 0.0) * mask"),
+        ("h = 2 - («x * mask»)", "h = 2 - x.masked_fill(mask == 0, 0.0) * mask"),
+        ("h = a / («x * mask»)", "h = a / (x.masked_fill(mask == 0, 0.0) * mask)"),
+    ],
+)
+def test_brackets_stay_where_something_binds_tighter(tmp_path, before, after):
+    """Without them the patch would mean something else, and each part of it would look right."""
+    mask = tensor("other", at_index=[0.0])
+    assert body(tmp_path, before, "zero_times_inf", mask) == after
+
+
 # -------------------------------------------------------------------------- reductions
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -234,3 +249,61 @@ def test_ctc(tmp_path):
     assert (
         body(tmp_path, line, "bad_input_data") == "l = F.ctc_loss(p, t, n, m, zero_infinity=True)"
     )
+
+
+# -------------------------------------------------------------------------- special functions
+def test_the_edge_of_an_inverse_distribution(tmp_path):
+    at_one = tensor(max=1.0, at_index=[1.0])
+    found = body(tmp_path, "z = «torch.erfinv(2 * u - 1)»", "special_function_domain", at_one)
+    assert found == "z = torch.erfinv((2 * u - 1).clamp(-1 + 1e-7, 1 - 1e-7))"
+    found = body(tmp_path, "z = «torch.special.ndtri(u)»", "special_function_domain", at_one)
+    assert found == "z = torch.special.ndtri(u.clamp(1e-7, 1 - 1e-7))"
+
+
+def test_a_pole_of_lgamma_is_not_bounded_away(tmp_path):
+    found = proposals(tmp_path, HEAD + "y = «torch.lgamma(a)»", "special_function_domain")
+    assert set(found) <= {"replace_not_finite"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = c + torch.log(«torch.special.i0(k)»)",
+         "y = c + (torch.log(torch.special.i0e(k)) + k.abs())"),
+        ("r = «torch.special.i1(k)» / torch.special.i0(k)",
+         "r = torch.special.i1e(k) / torch.special.i0e(k)"),
+    ],
+)  # fmt: skip
+def test_a_bessel_function_that_overflows(tmp_path, before, after):
+    assert body(tmp_path, before, "exp_overflow", tensor(max=90.0, at_index=[90.0])) == after
+
+
+def test_an_exponential_of_a_logarithm_is_not_fixed_by_a_bound(tmp_path):
+    case = case_of(tmp_path, HEAD + "g = «torch.exp(torch.lgamma(n))»", "exp_overflow", tensor())
+    bounds = [c for c in propose.candidates(case) if c.id == "clamp_before_exp"]
+    assert bounds
+    assert all(candidate.workaround for candidate in bounds)
+    free = case_of(tmp_path, HEAD + "s = «torch.exp(logvar)»", "exp_overflow", tensor())
+    assert not propose.candidates(free)[0].workaround
+
+
+# ------------------------------------------------------------------- what only hides the fault
+@pytest.mark.parametrize("weight", [True, False])
+def test_a_bound_below_a_weight_that_went_beyond_it(tmp_path, weight):
+    facts = tensor(negatives=1, at_index=[-0.03], parameter=weight)
+    case = case_of(tmp_path, HEAD + "y = «torch.log(sigma)»", "log_of_negative", facts)
+    best = propose.candidates(case)[0]
+    assert (best.id, best.workaround) == ("clamp_before_log", weight)
+
+
+@pytest.mark.parametrize("zeros", [4, 1])
+def test_a_guard_where_every_divisor_is_zero(tmp_path, zeros):
+    facts = tensor("other", mean=0.4, zeros=zeros), tensor(at_index=[0.5], zeros=0)
+    case = case_of(tmp_path, HEAD + "y = «r / s»", "division_by_zero", *facts)
+    assert propose.candidates(case)[0].workaround is (zeros == 4)
+
+
+def test_what_is_complex_is_not_clamped(tmp_path):
+    facts = tensor(dtype="complex64", min=None, max=None, mean=None, at_index=[0j])
+    found = proposals(tmp_path, HEAD + "y = «z ** 0.5»", "pow_domain", facts)
+    assert not any("clamp" in text for text in found.values())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from proposing import HEAD, SIZES, body, case_of, first, patched, proposals, tensor
 
+from nanscope.findings import TriedExperiment
 from nanscope.fix.patch import propose
 
 
@@ -290,3 +293,34 @@ def test_digits_that_cancel_in_a_divisor(tmp_path, before, after):
 )  # fmt: skip
 def test_a_logarithm_around_an_exponential(tmp_path, before, after):
     assert body(tmp_path, before, "exp_overflow") == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("l = «torch.log(p.prod(dim=1))»", "l = torch.log(p).sum(dim=1)"),
+        ("l = «torch.log(torch.prod(p, 1))»", "l = torch.log(p).sum(1)"),
+        ("l = «torch.log(torch.softmax(z, 1)[:, 0].prod())»",
+         "l = torch.log_softmax(z, dim=1)[:, 0].sum()"),
+    ],
+)  # fmt: skip
+def test_a_product_of_probabilities(tmp_path, before, after):
+    assert body(tmp_path, before, "log_of_zero") == after
+
+
+def test_a_product_that_has_a_name(tmp_path):
+    lines = (
+        "def f(p):\n    likelihood = p.prod(dim=1)\n    return -«torch.log(likelihood)».mean()\n"
+    )
+    found = body(tmp_path, lines, "log_of_zero")
+    assert found.endswith("return -torch.log(p).sum(dim=1).mean()\n")
+
+
+@pytest.mark.parametrize("exactly", [-152.0, -18.42, None])
+def test_a_bound_that_gives_another_value_than_the_right_one(tmp_path, exactly):
+    case = case_of(tmp_path, HEAD + "y = «torch.log(p)»", "log_of_zero", tensor())
+    tried = TriedExperiment("`p` made again in float64", "finite", exactly)
+    cause = replace(case.finding.cause, experiments=[tried])
+    case = replace(case, finding=replace(case.finding, cause=cause))
+    clamp = next(c for c in propose.candidates(case) if c.id == "clamp_before_log")
+    assert clamp.workaround is (exactly == -152.0)

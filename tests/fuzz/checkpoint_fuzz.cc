@@ -10,6 +10,7 @@
 #include "checkpoint/compare_text.h"
 #include "checkpoint/open.h"
 #include "checkpoint/readers.h"
+#include "checkpoint/scan_json.h"
 #include "checkpoint/scan_result.h"
 #include "checkpoint/scan_text.h"
 #include "checkpoint/survey.h"
@@ -36,7 +37,7 @@ ScanResult look_at(Contents contents) {
     tensors.push_back(&tensor);
   Survey seen = survey(tensors, {.threads = 1, .progress = {}});
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const TensorFacts& facts = seen.facts[i];
+    const SurveyedTensor& facts = seen.facts[i];
     const bool looked = tensors[i]->type.can_be_bad() && !facts.left_out && !facts.error;
     if (looked) require(facts.census.elements == tensors[i]->numel());
     if (facts.is_bad() && !facts.error) require(facts.bad_index.size() == tensors[i]->sizes.size());

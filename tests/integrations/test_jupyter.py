@@ -122,6 +122,7 @@ def test_options_are_those_of_run(cells: tuple[Path, list[list[dict]]]) -> None:
     assert "<!doctype html>" in (folder / "page.html").read_text().lower()
     result = next(x for x in outputs[7] if x["output_type"] == "execute_result")
     assert result["data"]["text/plain"] == "42"
+    assert result["execution_count"] == 8  # its own, not that of a cell before it
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ def test_lightning(tmp_path: Path) -> None:
     assert stopped == [20, place, 9]
     assert went_on == [20, place, 24]
     assert raised == [20, place, None]
-    assert "In the trainer's words: epoch 0, batch 8, global step 8" in done.stderr
+    words = "epoch 0, batch 8, global step 8, batch of 3 items, loss nan."
+    assert f"In the trainer's words: {words}" in done.stderr
     assert "lightning_fit.py:20:16" in (tmp_path / "nanscope.html").read_text()
 
 
@@ -83,8 +84,11 @@ def test_transformers(tmp_path: Path) -> None:
     healthy, stopped = answers(done)
     assert healthy == [None, {}, 16]
     assert stopped[0] == "aten::nll_loss_forward"
-    assert stopped[1]["global step"] == 5
+    place = {"epoch": 0.62, "batch": 5, "global step": 5, "batch of": "input_ids, labels"}
+    assert stopped[1] == place
     assert stopped[2] == 6
+    words = "epoch 0.62, batch 5, global step 5, batch of input_ids, labels, loss nan."
+    assert f"In the trainer's words: {words}" in done.stderr
     assert "logging_nan_inf_filter is on" in done.stderr
     assert (tmp_path / "trained/nanscope.html").exists()
 

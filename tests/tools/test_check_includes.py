@@ -28,6 +28,37 @@ def test_a_room_right_of_its_own_may_not_be_included(tmp_path):
     assert found == ["src/scan/a.h:1: includes origin/b.h: origin/ is right of scan/"]
 
 
+def test_rooms_of_the_adapter_have_an_order_too(tmp_path):
+    found = problems(
+        tmp_path,
+        {
+            "adapters/torch/hit/a.h": '#include "adapters/torch/sentinel/b.h"\n',
+            "adapters/torch/sentinel/b.h": '#include "adapters/torch/watch/c.h"\n',
+            "adapters/torch/watch/c.h": "",
+            "adapters/torch/attic/d.h": "",
+        },
+    )
+    assert sorted(found) == [
+        "adapters/torch/attic/d.h: attic is in no line of ADAPTER_ROOMS",
+        "adapters/torch/hit/a.h:1: includes adapters/torch/sentinel/b.h: "
+        "sentinel/ is right of hit/",
+    ]
+
+
+def test_parts_of_the_page_that_import_each_other(tmp_path):
+    found = problems(
+        tmp_path,
+        {
+            "web/src/a.ts": 'import { b } from "./b";\nimport type { C } from "./c";\n',
+            "web/src/b.ts": 'import {\n  a,\n} from "./a";\n',
+            "web/src/c.ts": 'import { a } from "./a";\n',
+        },
+    )
+    assert found == [
+        "import cycle: web/src/a (web/src/a.ts:1) -> web/src/b (web/src/b.ts:1) -> web/src/a"
+    ]
+
+
 def test_a_header_and_its_source_are_one_unit(tmp_path):
     """No header includes another in a circle; the units do."""
     found = problems(

@@ -1,7 +1,7 @@
 """Harm that is undone or not, metrics that end a program or not, and what is allowed.
 
-The programs of tests/harm say in their first line what is right: `# innocent`, or `# error` with
-the kinds of harm it may be.
+The programs of tests/harm/harmful say in their first line which kinds of harm are right: `# error`
+with their names; those of tests/harm/innocent say `# innocent`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import pytest
 
 from watched import ROOT, watch
 
-PROGRAMS = sorted((ROOT / "tests" / "harm").glob("*.py"))
+PROGRAMS = sorted((ROOT / "tests" / "harm").glob("*/*.py"))
 ALWAYS = {
-    "harm_learning_rate_is_nan",
-    "harm_metric_is_a_tensor",
-    "harm_metric_patience",
-    "harm_rollback_forgets_adam",
-    "harm_scipy_list",
-    "innocent_range_test_momentum",
-    "innocent_rollback_data_assign",
+    "harmful/learning_rate_is_nan",
+    "harmful/metric_is_a_tensor",
+    "harmful/metric_patience",
+    "harmful/rollback_forgets_adam",
+    "harmful/scipy_list",
+    "innocent/range_test_momentum",
+    "innocent/rollback_data_assign",
 }
 
 
@@ -35,17 +35,21 @@ def check(program: Path, folder: Path, *options: str) -> None:
         assert seen.status == 3
 
 
+def name(program: Path) -> str:
+    return f"{program.parent.name}/{program.stem}"
+
+
 def named(programs: list[Path]) -> dict:
-    return {"argvalues": programs, "ids": [program.stem for program in programs]}
+    return {"argvalues": programs, "ids": [name(program) for program in programs]}
 
 
-@pytest.mark.parametrize("program", **named([p for p in PROGRAMS if p.stem in ALWAYS]))
+@pytest.mark.parametrize("program", **named([p for p in PROGRAMS if name(p) in ALWAYS]))
 def test_harm(program: Path, tmp_path: Path) -> None:
     check(program, tmp_path)
 
 
 @pytest.mark.release
-@pytest.mark.parametrize("program", **named([p for p in PROGRAMS if p.stem not in ALWAYS]))
+@pytest.mark.parametrize("program", **named([p for p in PROGRAMS if name(p) not in ALWAYS]))
 def test_more_harm(program: Path, tmp_path: Path) -> None:
     check(program, tmp_path)
 

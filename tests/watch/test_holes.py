@@ -10,7 +10,17 @@ from prepared import complaints
 
 TABLES = Path(__file__).with_name("holes")
 ALWAYS, RELEASE = pytest.mark.slow, pytest.mark.release
-WAYS = ("through_the_host", "shared_memory", "late_ops", "aliased_out")
+WAYS = (
+    "through_the_host",
+    "shared_memory",
+    "late_ops",
+    "aliased_out",
+    "subclasses",
+    "put_under",
+    "views",
+    "loss_scaling",
+)
+SHORT = ("aliased_out", "loss_scaling")
 
 
 @pytest.mark.parametrize("mode", ["exact", "sentinel"])
@@ -19,7 +29,7 @@ def test_the_programs_that_were_wrong_at_first(mode: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=ALWAYS if way == "aliased_out" else RELEASE) for way in WAYS]
+    "way", [pytest.param(way, marks=ALWAYS if way in SHORT else RELEASE) for way in WAYS]
 )
 def test_nobody_walks_around_the_watch(way: str, tmp_path: Path) -> None:
     assert complaints(TABLES / f"{way}.txt", tmp_path, "exact") == []

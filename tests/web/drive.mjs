@@ -44,6 +44,21 @@ async function violations(page, runOnly) {
 
 // What stands in the page, as plain values.
 const content = () => {
+  // How often a line ends inside this word, but for code and what is not shown.
+  const torn = (word) => {
+    const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    let found = 0;
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node.parentElement.closest("code, pre, svg")) continue;
+      for (let at = node.data.indexOf(word); at >= 0; at = node.data.indexOf(word, at + 1)) {
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + word.length);
+        found += new Set([...range.getClientRects()].map((rect) => rect.top)).size > 1;
+      }
+    }
+    return found;
+  };
   const text = (selector) => document.querySelector(selector)?.textContent ?? null;
   const texts = (selector, inside = document) => [...inside.querySelectorAll(selector)].map((e) => e.textContent);
   const rows = (table) =>
@@ -82,6 +97,8 @@ const content = () => {
     coverage: [...document.querySelectorAll("#coverage dd data")].map((d) => d.getAttribute("value")),
     list: texts(".findings .id"),
     overflow: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+    deed: text(".deed"),
+    torn: torn("-inf"),
   };
 };
 
@@ -94,7 +111,7 @@ async function look(browser, file) {
   await page.setViewportSize({ width: 400, height: 800 });
   const narrow = await page.evaluate(content);
   await context.close();
-  return { ...seen, light, axe: { light: axeLight, dark: axeDark }, narrowOverflow: narrow.overflow };
+  return { ...seen, light, axe: { light: axeLight, dark: axeDark }, narrowOverflow: narrow.overflow, narrowTorn: narrow.torn };
 }
 
 async function pasted(page) {

@@ -116,6 +116,11 @@ def test_no_page_is_wider_than_its_window(seen: dict) -> None:
     assert wide == []
 
 
+def test_no_line_ends_inside_a_number(seen: dict) -> None:
+    torn = {n: (p["light"]["torn"], p["narrowTorn"]) for n, p in seen["pages"].items()}
+    assert {n: times for n, times in torn.items() if any(times)} == {}
+
+
 def same(shown: str, value: object) -> bool:
     if isinstance(value, int | float):
         return float(shown) == value
@@ -293,6 +298,7 @@ def test_a_sentinel_run_has_a_page(seen: dict, documents: dict[str, dict]) -> No
 def test_a_run_without_findings_has_a_page(seen: dict) -> None:
     assert seen["pages"]["clean"]["light"]["h1"].startswith("Clean")
     assert seen["pages"]["unknown"]["light"]["h1"].startswith("NOT FULLY WATCHED")
+    assert seen["pages"]["unknown"]["light"]["deed"].startswith("Nothing bad was seen")
     assert "Coverage" in seen["pages"]["clean"]["light"]["sections"]
 
 

@@ -4,8 +4,8 @@ import { text } from "./format";
 import type { Cause, Finding } from "./data";
 
 function recomputed(finding: Finding): HTMLElement | null {
-  const told = finding.cause.evidence.some((line) => line.includes("computed again"));
-  if (told || finding.recomputed.length === 0) return null;
+  const hasExperiments = finding.cause.experiments?.length; // it is one of them
+  if (hasExperiments || finding.recomputed.length === 0) return null;
   const rows = finding.recomputed.map((again) =>
     h("li", {}, "computed again in ", h("code", {}, again.dtype), ": ", again.values.map(text).join(", ")),
   );
@@ -13,7 +13,7 @@ function recomputed(finding: Finding): HTMLElement | null {
 }
 
 // An experiment is told once: below, with its result.
-const toldAsExperiment = (cause: Cause, line: string): boolean => !!cause.experiments?.length && /^(tried: |computed again)/.test(line);
+const toldAsExperiment = (cause: Cause, line: string): boolean => !!cause.evidence_of_experiments?.includes(line);
 
 // What was tried to prove it, and what came of it.
 function experiments(cause: Cause): HTMLElement | null {

@@ -31,6 +31,6 @@ export function coverage(report: Report): HTMLElement {
         ],
     allowed(report),
     !report.complete && h("p", { class: "warn" }, "The record breaks off here: the program was killed, or it still ran."),
-    report.findings_left_out > 0 && h("p", { class: "warn" }, `${report.findings_left_out.toLocaleString("en-US")} more findings do not fit into a page; nanscope report --to json has them all.`),
+    report.findings_left_out > 0 && h("p", { class: "warn" }, `${plural(report.findings_left_out, "more finding")} ${report.findings_left_out === 1 ? "does" : "do"} not fit into a page; `, h("code", { class: "whole" }, "nanscope report --to json"), " has them all."),
   );
 }

@@ -1,6 +1,6 @@
 // One curve over the steps, drawn with uPlot: hover reads values, dragging zooms, double click resets.
 import uPlot from "uplot";
-import { h } from "./dom";
+import { h, prose } from "./dom";
 import { asNumber, digits } from "./format";
 import type { Maybe, Num } from "./data";
 
@@ -59,7 +59,7 @@ function caption(title: string, steps: number[], series: Series[]): HTMLElement 
     {},
     h("strong", {}, title),
     ...series.map((s, i) => (last[i] !== undefined && last[i] !== null ? h("span", { class: s.dashed ? "key dashed" : "key" }, several ? `${s.name}: last ` : "last ", digits(last[i]!)) : null)),
-    bad.length > 0 && h("span", { class: "bad" }, bad.length > 2 ? `${bad.slice(0, 2).join(", ")}, …` : bad.join(", ")),
+    bad.length > 0 && h("span", { class: "bad" }, ...prose(bad.length > 2 ? `${bad.slice(0, 2).join(", ")}, …` : bad.join(", "))),
   );
 }
 

@@ -85,6 +85,7 @@ export interface Tensor extends Statistics {
   feeding?: Statistics & { numel: number };
   remark?: string;
   argument?: string;
+  saved?: string; // a backward node kept it since the forward, under this name
   parameter?: boolean;
   exponents?: Exponents;
   bad_map?: BadMap;
@@ -121,6 +122,7 @@ export interface Harm {
 export interface RankWay {
   rank: number | null;
   call: string;
+  collective: { name: string; message: object | null; sequence: number };
   chain: Link[];
   chain_truncated: boolean;
   harm: Harm | null;
@@ -142,6 +144,7 @@ export interface Cause {
   to_blame: string;
   sentence: string;
   evidence: string[];
+  evidence_of_experiments?: string[]; // those lines that `experiments` tell as well
   experiments?: { what: string; result: string }[];
   others: { id: string; why_not: string; shows?: boolean }[];
 }
@@ -180,6 +183,7 @@ export interface Verification {
 export interface Finding {
   level: "error" | "warning" | "note";
   headline: string;
+  deed: string; // the headline without the place
   origin: Origin;
   harm: Harm | null;
   chain: Link[];
@@ -211,6 +215,8 @@ export interface Finding {
 export interface Report {
   verdict: "error" | "clean" | "unknown";
   summary: string;
+  summary_title: string;
+  summary_detail: string;
   complete: boolean;
   capture: string;
   program: {
@@ -231,6 +237,7 @@ export interface Report {
   ranks?: RankLine[];
   findings: Finding[];
   findings_left_out: number;
+  shortened?: boolean; // what is told of the run itself
   coverage: {
     ops_watched: number;
     bytes_scanned: number;
@@ -244,6 +251,7 @@ export interface Data {
   nanscope: string; // its version
   redacted: string[];
   reports: Report[];
+  captures_left_out: number;
 }
 
 export function readData(): Data {

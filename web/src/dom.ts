@@ -36,16 +36,16 @@ export function svg(tag: string, properties: Properties = {}, ...children: Child
   return element;
 }
 
-// A sentence of the report: what stands in `backticks` is code.
+// A sentence of the report: what stands in `backticks` is code, and no line ends inside -inf.
 export function prose(text: string): Node[] {
   return text
-    .split(/(`[^`]*`)/)
+    .split(/(`[^`]*`|(?<![\w-])-inf\b)/)
     .filter((part) => part !== "")
-    .map((part) =>
-      part.length > 2 && part.startsWith("`") && part.endsWith("`")
-        ? h("code", {}, part.slice(1, -1))
-        : document.createTextNode(part),
-    );
+    .map((part) => {
+      if (part === "-inf") return h("span", { class: "whole" }, part);
+      const code = part.length > 2 && part.startsWith("`") && part.endsWith("`");
+      return code ? h("code", {}, part.slice(1, -1)) : document.createTextNode(part);
+    });
 }
 
 // A part of the page under its name.

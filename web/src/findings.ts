@@ -1,6 +1,6 @@
 // The list of findings: errors, warnings, notes, of every capture; one can search it.
 import { announce, h, prose } from "./dom";
-import { position } from "./format";
+import { plural, position } from "./format";
 import type { Data, Finding, Report } from "./data";
 
 export interface Entry {
@@ -48,7 +48,7 @@ function item(entry: Entry, several: boolean): HTMLLIElement {
       "a",
       { href: `#${entry.id}`, "data-id": entry.id },
       h("span", { class: `level ${level}` }, level),
-      h("span", { class: "id" }, finding ? finding.cause.id : "no error"),
+      h("span", { class: "id" }, finding ? finding.cause.id : report.findings_left_out > 0 ? "left out" : "no error"),
       finding && h("span", { class: "where" }, place(finding)),
       several && report.program.rank !== undefined && h("span", { class: "where" }, `rank ${report.program.rank}`),
       several && h("span", { class: "where", title: report.capture }, report.capture.replace(/^.*\//, "")),
@@ -60,10 +60,12 @@ export class FindingList {
   readonly element: HTMLElement;
   private readonly items: HTMLLIElement[];
 
-  constructor(private readonly entries: Entry[], several: boolean) {
+  constructor(private readonly entries: Entry[], several: boolean, capturesLeftOut: number) {
     this.items = entries.map((entry) => item(entry, several));
-    const search = h("input", { type: "search", id: "search", placeholder: "Search findings", "aria-label": "Search findings", input: () => this.filter(search.value) });
-    this.element = h("nav", { class: "findings", "aria-label": "Findings" }, h("div", { class: "search" }, search), h("ul", {}, ...this.items));
+    const words = `Search ${entries.length.toLocaleString("en-US")} findings`;
+    const search = h("input", { type: "search", id: "search", placeholder: words, "aria-label": words, input: () => this.filter(search.value) });
+    const left = capturesLeftOut > 0 && h("p", { class: "warn" }, `${plural(capturesLeftOut, "more capture")} ${capturesLeftOut === 1 ? "does" : "do"} not fit into a page; `, h("code", { class: "whole" }, "nanscope report --to json"), " has all of them.");
+    this.element = h("nav", { class: "findings", "aria-label": "Findings" }, h("div", { class: "search" }, search), left, h("ul", {}, ...this.items));
   }
 
   select(id: string): void {

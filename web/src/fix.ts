@@ -13,12 +13,12 @@ function diff(text: string): HTMLElement {
   return scrollable("The patch", h("pre", { class: "diff" }, h("code", {}, ...lines.map((line) => h("span", { class: `line ${kind(line)}` }, line, "\n")))));
 }
 
-// The command that runs the patch and proves it; empty where there is neither a capture nor a program, as
-// for a cell of a notebook whose file is not known.
+// The command that runs the patch and proves it; empty where there is neither a capture nor a whole command,
+// as for a cell of a notebook whose file is not known.
 function command(report: Report): string {
   const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
   if (report.capture) return `nanscope fix --from ${quote(report.capture)}`;
-  return report.program.argv.length > 0 ? `nanscope fix ${report.program.argv.map(quote).join(" ")}` : "";
+  return report.program.argv.length > 0 && !report.shortened ? `nanscope fix ${report.program.argv.map(quote).join(" ")}` : "";
 }
 
 function remarks(fix: Fix): string {

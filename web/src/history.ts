@@ -20,7 +20,7 @@ function table(history: Step[], known: [Exclude<keyof Step, "step">, string][]):
   return h(
     "details",
     { open: history.length === 1 },
-    h("summary", {}, history.length === 1 ? "The one step before" : `All ${history.length} steps as numbers`),
+    h("summary", {}, history.length === 1 ? "The one step as numbers" : `All ${history.length} steps as numbers`),
     scrollable(
       "The steps as numbers",
       h(

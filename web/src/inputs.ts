@@ -15,7 +15,7 @@ function withoutTwins(inputs: Tensor[]): Tensor[] {
   const kept: Tensor[] = [];
   for (const tensor of inputs) {
     const twin =
-      tensor.argument?.startsWith("saved ") &&
+      tensor.saved !== undefined &&
       kept.some((o) => o.name === tensor.name && String(o.shape) === String(tensor.shape) && o.name !== o.argument);
     if (!twin) kept.push(tensor);
   }

@@ -46,7 +46,7 @@ function show(entry: Entry, entries: Entry[], main: HTMLElement, list: FindingLi
 function start(): void {
   const data = readData();
   const entries = entriesOf(data);
-  const list = new FindingList(entries, data.reports.length > 1);
+  const list = new FindingList(entries, data.reports.length > 1, data.captures_left_out);
   const main = h("main", { id: "main", tabindex: -1 });
   const alone = entries.length < 2;
   const page = h(

@@ -89,7 +89,7 @@ const levelOf = (room: number | null): string => (room === null ? "unseen" : LEV
 
 const lastName = (node: Node): string => (node.parent ? node.module.path.slice(node.parent.module.path.length + 1) : node.module.path);
 const amount = (room: number): string => (room === 0 ? "no doubling left" : `${room.toFixed(room < 10 ? 1 : 0)} doublings left`);
-const told = (node: Node): string => (node.least === null ? "no numbers were seen" : amount(node.least) + (node.children.length > 0 ? " inside" : ""));
+const headRoomOf = (node: Node): string => (node.least === null ? "no numbers were seen" : amount(node.least) + (node.children.length > 0 ? " inside" : ""));
 
 class Icicle {
   readonly element: HTMLElement;
@@ -114,8 +114,8 @@ class Icicle {
       const { cell, module } = node;
       cell!.classList.remove(...LEVELS.map(([, name]) => name), "unseen");
       cell!.classList.add(levelOf(node.least));
-      cell!.title = `${module.path} (${module.type}): ${told(node)}`;
-      cell!.setAttribute("aria-label", `${module.path}, ${module.type}, ${told(node)}`);
+      cell!.title = `${module.path} (${module.type}): ${headRoomOf(node)}`;
+      cell!.setAttribute("aria-label", `${module.path}, ${module.type}, ${headRoomOf(node)}`);
     }
   }
 

@@ -38,5 +38,6 @@ export function program(report: Report, data: Data): HTMLElement {
       ["capture", report.capture ? h("code", {}, report.capture) : ""],
       ["left out", data.redacted.join(", ")],
     ]),
+    report.shortened && h("p", { class: "warn" }, "What is told of this run is shortened to fit into a page; ", h("code", { class: "whole" }, "nanscope report --to json"), " has all of it."),
   );
 }

@@ -1,5 +1,5 @@
 // First Bad Operation: the source with its expression underlined, and what is known of the op.
-import { facts, h, scrollable, section } from "./dom";
+import { facts, h, prose, scrollable, section } from "./dom";
 import { brackets, count, position } from "./format";
 import type { Finding, Origin, Site } from "./data";
 
@@ -39,7 +39,7 @@ export function excerpt(site: Site): HTMLElement | null {
   return scrollable(`Source at ${position(site)}`, h("pre", { class: "source" }, code));
 }
 
-function elements(origin: Origin): string {
+function elements(origin: Origin): Node[] | string {
   const bad = origin.nan + origin.pos_inf + origin.neg_inf;
   if (origin.numel === 0) return "";
   const kinds = [
@@ -48,7 +48,7 @@ function elements(origin: Origin): string {
     [origin.neg_inf, "-inf"],
   ] as const;
   const parts = kinds.filter(([n]) => n > 0).map(([n, word]) => `${n.toLocaleString("en-US")} ${word}`);
-  return `${bad.toLocaleString("en-US")} of ${origin.numel.toLocaleString("en-US")}: ${parts.join(", ")}`;
+  return prose(`${bad.toLocaleString("en-US")} of ${origin.numel.toLocaleString("en-US")}: ${parts.join(", ")}`);
 }
 
 function stack(origin: Origin): HTMLElement | null {
@@ -57,7 +57,7 @@ function stack(origin: Origin): HTMLElement | null {
     "details",
     {},
     h("summary", {}, `Called from (${origin.stack.length})`),
-    h("ol", { class: "stack" }, ...origin.stack.map((f) => h("li", {}, h("code", {}, `${f.file}:${f.line}`), ` in ${f.function}`))),
+    h("ol", { class: "stack" }, ...origin.stack.map((f) => h("li", {}, h("code", {}, `${f.file}:${f.line}`), f.function && ` in ${f.function}`))),
   );
 }
 

@@ -58,7 +58,7 @@ export function verdict(finding: Finding): HTMLElement {
       { class: "deed" },
       h("span", { class: "where" }, finding.origin.site.file ? position(finding.origin.site) : ""),
       " ",
-      deed(finding),
+      ...prose(deed(finding)),
       harm ? [" Harm: ", ...prose(harm.sentence), "."] : "",
     ),
     finding.level === "note" || finding.forewarning ? null : advice(finding),
@@ -79,22 +79,19 @@ export function verdict(finding: Finding): HTMLElement {
 
 // Of a forewarning nothing has happened yet.
 function deed(finding: Finding): string {
-  if (finding.forewarning) return "";
-  const place = `${position(finding.origin.site)}: `;
-  const headline = finding.headline;
-  return (headline.startsWith(place) ? headline.slice(place.length) : headline) + ".";
+  return finding.forewarning ? "" : `${finding.deed}.`;
 }
 
 export function withoutFinding(report: Report): HTMLElement {
-  const words = report.summary.replace(/^nanscope: /, "");
+  const title = report.summary_title;
   const clean = report.verdict === "clean";
-  const end = words.search(clean ? /: / : /[.:] /);
-  const first = end > 0 ? words.slice(0, end) : words;
+  const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
   return h(
     "header",
-    { class: `verdict ${clean ? "clean" : "unknown"}`, id: "verdict" },
-    !clean && h("p", { class: "eyebrow" }, h("span", { class: "level" }, "Not known")),
-    h("h1", {}, first.charAt(0).toUpperCase() + first.slice(1) + (end > 0 ? "." : "")),
-    end > 0 && h("p", { class: "deed" }, words.slice(end + 2)),
+    { class: `verdict ${report.verdict}`, id: "verdict" },
+    !clean && h("p", { class: "eyebrow" }, h("span", { class: "level" }, report.verdict === "error" ? "Error" : "Not known")),
+    h("h1", {}, capital(title) + (report.summary_detail ? "." : "")),
+    report.summary_detail && h("p", { class: "deed" }, capital(report.summary_detail)),
+    report.verdict === "error" && h("p", {}, "Its findings do not fit into this page; ", h("code", { class: "whole" }, "nanscope report --to json"), " has them."),
   );
 }

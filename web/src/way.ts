@@ -1,6 +1,6 @@
 // The way a value went, as stops: birth, carriers, harm; one track for each rank that it was on.
 import { position } from "./format";
-import type { Finding, Harm, Link, Made, Origin } from "./data";
+import type { Finding, Harm, Link, Made, Origin, RankWay } from "./data";
 
 export interface Stop {
   role: string;
@@ -15,6 +15,7 @@ export interface Stop {
 export interface Track {
   rank: string; // empty where there is but one
   call: string; // that brought it; empty where it was made
+  short: string; // the call in a word or two
   stops: Stop[];
   truncated: boolean;
 }
@@ -51,6 +52,8 @@ function stopsOf(chain: Link[], harm: Harm | null): Stop[] {
 
 const rankName = (rank: number | null): string => (rank === null ? "a rank" : `rank ${rank}`);
 
+const shortCall = ({ collective: { name, message, sequence } }: RankWay): string => (message ? "message" : `${name} ${sequence.toLocaleString("en-US")}`);
+
 export function tracksOf(finding: Finding): Track[] {
   const { origin, chain } = finding;
   const others = finding.received_by ?? [];
@@ -59,7 +62,7 @@ export function tracksOf(finding: Finding): Track[] {
   const own = stopsOf(chain, borrowed ? null : finding.harm);
   if (chain.length === 0) own.unshift(originStop(origin));
   return [
-    { rank: others.length > 0 ? rankName(origin.rank) : "", call: "", stops: own, truncated: finding.chain_truncated },
-    ...others.map((way) => ({ rank: rankName(way.rank), call: way.call, stops: stopsOf(way.chain, way.harm), truncated: way.chain_truncated })),
+    { rank: others.length > 0 ? rankName(origin.rank) : "", call: "", short: "", stops: own, truncated: finding.chain_truncated },
+    ...others.map((way) => ({ rank: rankName(way.rank), call: way.call, short: shortCall(way), stops: stopsOf(way.chain, way.harm), truncated: way.chain_truncated })),
   ];
 }

@@ -106,8 +106,7 @@ function layOut(tracks: Track[], items: HTMLElement[][], first: number): Lanes[]
 }
 
 // From where it was given, down to the rank that received it; the call is named beside the line.
-function crossing(from: Dot, to: Dot, call: string): SVGElement[] {
-  const label = call.replace(/ number (\S+).*$/, " $1").replace(/^message .*$/, "message");
+function crossing(from: Dot, to: Dot, label: string): SVGElement[] {
   return [
     svg("path", { class: "crossing", d: `M${from.x},${from.y} L${from.x},${to.y}` }),
     svg("text", { class: "tick", x: from.x + 10, y: to.y - 14 }, label),
@@ -144,7 +143,7 @@ export function wayMap(tracks: Track[], items: HTMLElement[][], cleaned: Stop[],
     "svg",
     { class: "map", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `The way as a graph, ${stops} operations from ${main[0]!.stop.role} to ${last}${drawn.length > 1 ? `, on ${drawn.length} ranks` : ""}; arrow keys move, Enter shows one in the list below` },
     ...branches.map((b) => svg("path", { class: "branch", d: `M${origin.x},${origin.y} C${origin.x},${b.y} ${origin.x + 10},${b.y} ${Math.min(origin.x + 30, b.x)},${b.y} L${b.x},${b.y}` })),
-    ...lanes.slice(1).reverse().flatMap(({ dots }, i) => crossing(given, dots[0]!, drawn[drawn.length - 1 - i]!.call)),
+    ...lanes.slice(1).reverse().flatMap(({ dots }, i) => crossing(given, dots[0]!, drawn[drawn.length - 1 - i]!.short)),
     ...lanes.flatMap(({ dots, top }, i) => [
       drawn[i]!.rank && svg("text", { class: "tick rank", x: 0, y: top + 4 }, drawn[i]!.rank),
       svg("polyline", { points: dots.map((d) => `${d.x},${d.y}`).join(" ") }),

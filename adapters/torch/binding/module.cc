@@ -43,7 +43,9 @@ namespace {
 
 OnError on_error_from(const std::string& word) {
   if (word == "go_on") return OnError::kGoOn;
-  return word == "raise" ? OnError::kRaise : OnError::kStop;
+  if (word == "raise") return OnError::kRaise;
+  if (word == "stop") return OnError::kStop;
+  throw nb::value_error(("on an error one may go_on, raise or stop, not " + word).c_str());
 }
 
 // Ends the session: its capture, where that is on disk, and what could not be written.
@@ -209,43 +211,35 @@ void add_measures(nb::module_& module) {
   });
 }
 
-}  // namespace
-}  // namespace nanscope::torch_adapter
-
-// Named after the minor of torch that it was compiled for: _torch_2_13.
-NB_MODULE(NANSCOPE_ADAPTER, module) {
-  using namespace nanscope;
-  using namespace nanscope::torch_adapter;
-
-  nb::set_leak_warnings(false);  // the hooks live as long as the process
+// The lower rooms ask these of the higher ones.
+void connect_rooms() {
   ask_for_wrapped(&wrapped_by);
   read_devices_by(device_reader());
   Watcher::get().world().ask(
       {.state = &state_by_extent, .facts = &facts_at_hand, .receipt = &receipt_of});
   Watcher::get().disarming().tell(&tell_ranks_of_leaving);
-  add_configuration(module);
-  add_session_options(module);
+}
+
+// What is turned on and off, begun and let go of.
+void add_switches(nb::module_& module) {
   // A watch() block is over: what it gave us is let go of.
   module.def("disconnect", [] {
     configure_story({});
     configure_remaking(nullptr);
-    board_of_ranks().configure(nullptr, nullptr, nullptr, nullptr);
+    Watcher::get().board_of_ranks().configure(nullptr, nullptr, nullptr, nullptr);
     Watcher::get().stopping().configure(nullptr, 0);
     Watcher::get().stopping().tell_of_reads(nullptr);
   });
   // What this rank gives into a collective that is bad, and whom to ask what others gave.
-  module.def("configure_ranks",
-             [](nb::handle join, nb::handle give, nb::handle ask, nb::handle leave) {
-               board_of_ranks().configure(join.ptr(), give.ptr(), ask.ptr(), leave.ptr());
-             });
+  module.def(
+      "configure_ranks", [](nb::handle join, nb::handle give, nb::handle ask, nb::handle leave) {
+        Watcher::get().board_of_ranks().configure(join.ptr(), give.ptr(), ask.ptr(), leave.ptr());
+      });
   module.def("install", [] {
     Watcher& watcher = Watcher::get();
     const Installed counts = install_wrappers(watcher.new_ops(), watcher.other_devices());
     return nb::make_tuple(counts.of_torch, counts.of_others);
   });
-  add_devices(module);
-  add_new_ops(module);
-  add_compiled(module);
   module.def("watch", [](bool on) {
     NewOps& new_ops = Watcher::get().new_ops();
     if (on && watching == 0) {
@@ -264,10 +258,25 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
     Watcher::get().judge().begin_anew();
   });
   module.def("remember_old_gradients", [] { Adapter::get().moments().remember_old_gradients(); });
-  add_forks(module);
   module.def("keep_to", &keep_to);
-  add_moments(module);
-  add_end(module);
+  // From here on, on this thread; the answer is the block around.
+  module.def("allow", [](std::uint32_t block) { return this_thread().allow(block); });
+}
+
+// What Python tells while the program runs.
+void add_news(nb::module_& module) {
+  module.def("numpy_births",
+             [](std::uint64_t count) { Watcher::get().outside().numpy_births(count); });
+  module.def("batches_fetched",
+             [](std::uint64_t count) { Watcher::get().outside().batches(count); });
+  module.def("open_for_replay", &open_for_replay);
+  module.def("replay_was_undone", &replay_was_undone);
+  module.def("settle_harm", [] { guarded([] { Adapter::get().undoing().program_ended(); }); });
+  module.def("announce", [](const Native& capture) { announce(capture.bytes); });
+}
+
+// What Python asks.
+void add_questions(nb::module_& module) {
   // Of the tensor itself, and of those that it wraps.
   module.def("storage_numbers", [](nb::handle tensor) {
     std::vector<std::uint64_t> numbers;
@@ -278,21 +287,38 @@ NB_MODULE(NANSCOPE_ADAPTER, module) {
       numbers.push_back(storage_id(*part.unsafeGetTensorImpl()).value);
     return numbers;
   });
-  module.def("numpy_births",
-             [](std::uint64_t count) { Watcher::get().outside().numpy_births(count); });
-  module.def("batches_fetched",
-             [](std::uint64_t count) { Watcher::get().outside().batches(count); });
   module.def("knows_bad_values", [] { return !Watcher::get().ledger().empty(); });
   module.def("error_found", &error_found);
-  // From here on, on this thread; the answer is the block around.
-  module.def("allow", [](std::uint32_t block) { return this_thread().allow(block); });
-  module.def("open_for_replay", &open_for_replay);
-  module.def("replay_was_undone", &replay_was_undone);
-  module.def("settle_harm", [] { guarded([] { Adapter::get().undoing().program_ended(); }); });
   module.def("current_step", [] { return Watcher::get().judge().current_step(); });
   module.def("stops", [] { return Watcher::get().stopping().count(); });
   module.def("error_number", &error_number);
-  module.def("announce", [](const Native& capture) { announce(capture.bytes); });
+  module.def("capture_so_far", [] {
+    const Busy busy;
+    return capture_so_far();
+  });
+}
+
+}  // namespace
+}  // namespace nanscope::torch_adapter
+
+// Named after the minor of torch that it was compiled for: _torch_2_13.
+NB_MODULE(NANSCOPE_ADAPTER, module) {
+  using namespace nanscope;
+  using namespace nanscope::torch_adapter;
+
+  nb::set_leak_warnings(false);  // the hooks live as long as the process
+  connect_rooms();
+  add_configuration(module);
+  add_session_options(module);
+  add_switches(module);
+  add_news(module);
+  add_questions(module);
+  add_devices(module);
+  add_new_ops(module);
+  add_compiled(module);
+  add_forks(module);
+  add_moments(module);
+  add_end(module);
   add_measures(module);
   module.def("finish", &finish);
   add_sentinel(module);

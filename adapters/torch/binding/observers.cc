@@ -13,7 +13,7 @@
 namespace nanscope::torch_adapter {
 namespace {
 
-using Role = Sentinel::Role;
+using Duty = Sentinel::Duty;
 
 Moments& moments() { return Adapter::get().moments(); }
 Undoing& undoing() { return Adapter::get().undoing(); }
@@ -47,7 +47,8 @@ class ExactObserver : public Observer {
     judged(Moment::kBackwardBegins, roots);
     nb::object result;
     try {
-      const BackwardCalls::Running running(Watcher::get().backward_calls(), current_stack());
+      const BackwardCalls::Running running(Watcher::get().backward_calls(), current_stack(),
+                                           this_thread().allowed_by());
       result = call_engine(backward);
     } catch (nb::python_error& error) {
       guarded([&] { moments().backward_raised(root, words_of(error)); });
@@ -89,7 +90,7 @@ class ExactObserver : public Observer {
       const NamedTensors state =
           Watcher::get().ledger().empty() ? NamedTensors{} : suspects_in_state(optimizer);
       moments().step_ended(state);
-      undoing().step_ended(parameters_of(optimizer), state);
+      undoing().step_ended(undoing().is_open() ? parameters_of(optimizer) : Tensors{}, state);
       between_steps();
     });
     judged(Moment::kStepEnds);
@@ -144,7 +145,7 @@ class ReplayingObserver final : public ExactObserver {
 ExactObserver& judging() {
   static ExactObserver exact;
   static ReplayingObserver replaying;
-  return sentinel().role() == Role::kReplays ? replaying : exact;
+  return sentinel().duty() == Duty::kReplays ? replaying : exact;
 }
 
 // Looks first; where ops are watched after that, the judging one goes on.
@@ -158,12 +159,13 @@ class LookingObserver final : public Observer {
     if (watching) return judging().run_backward(backward);
     nb::object result = call_engine(backward);
     const Timed timed(Part::kMoment);
+    const bool gives = !backward.accumulates && !result.is_none();
+    const Tensors results = gives ? tensors_in(result) : Tensors{};
+    sentinel().look_at_results(results);
     const Alarm alarm = sentinel().look_at_backward_end(backward.accumulates);
     answer(alarm);
-    if (alarm.empty() && may_end_a_step()) {
-      const bool gives = !backward.accumulates && !result.is_none();
-      if (!sentinel().left_bad_gradients(gives ? tensors_in(result) : Tensors{})) snapshot_if_due();
-    }
+    if (alarm.empty() && may_end_a_step() && !sentinel().left_bad_gradients(results))
+      snapshot_if_due();
     return result;
   }
 
@@ -244,10 +246,10 @@ class LookingObserver final : public Observer {
       add_state_of(optimizer, all);
       for (const at::Tensor& tensor : all) state.push_back({TargetName{}, tensor});
     }
-    undoing().step_ended(parameters_of(optimizer), state);
+    undoing().step_ended(undoing().is_open() ? parameters_of(optimizer) : Tensors{}, state);
   }
   // The answer to an alarm, or a snapshot that was woken, may have ended the looks.
-  static bool still_looks() { return sentinel().role() == Role::kLooks; }
+  static bool still_looks() { return sentinel().duty() == Duty::kLooks; }
   // A snapshot is due, and no end of an optimizer's step will come for it.
   static bool may_end_a_step() {
     return still_looks() && sentinel().steps_by_hand() && sentinel().snapshot_due();
@@ -269,7 +271,7 @@ void Observer::value_found(const at::Tensor& value, Target target) {
 Observer& observer() {
   static Observer nobody;
   static LookingObserver looking;
-  if (__builtin_expect(sentinel().role() == Role::kLooks, 0)) return looking;
+  if (__builtin_expect(sentinel().duty() == Duty::kLooks, 0)) return looking;
   return watching ? judging() : nobody;
 }
 

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "adapters/torch/binding/python_objects.h"
+#include "adapters/torch/device/cuda_cubins.h"
 #include "adapters/torch/device/probe.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/watch/gil.h"
@@ -46,6 +47,21 @@ void add_devices(nb::module_& module) {
   module.def("largest_on_device", &largest_where_it_is);
   // What is wrong with looking at tensors of this type on the device of this one; empty if nothing.
   module.def("trouble_on_device", &trouble_where_it_is);
+  // How tensors on CUDA are looked at: "sm_90" by a kernel of our own; why there is none; empty if
+  // no look was asked for.
+  module.def("cuda_looks", [] { return Watcher::get().readable_devices().cuda_looks().state(); });
+  // For tests: devices of this type, by these libraries.
+  module.def("look_by_cuda_libraries",
+             [](const std::string& type, const std::string& driver, const std::string& compiler) {
+               Watcher::get().readable_devices().cuda_looks().serve(c10::Device(type).type(),
+                                                                    driver, compiler);
+             });
+  // For tests: the kernel of a type, compiled for an architecture by this NVRTC.
+  module.def(
+      "cuda_cubin", [](const std::string& compiler, int architecture, const std::string& type) {
+        const std::string cubin = CudaCubins({compiler}, "").cubin(type.c_str(), architecture);
+        return nb::bytes(cubin.data(), cubin.size());
+      });
   // For a device that computes by the CPU's kernels: the address of a function that says, on the
   // calling thread, whether the ops from here on are the device's own, and gives back what held.
   module.def("own_kernels_switch", [] {

@@ -4,6 +4,7 @@
 #include <torch/csrc/Storage.h>
 
 #include "adapters/torch/binding/adapter.h"
+#include "adapters/torch/binding/noted_method.h"
 #include "adapters/torch/binding/observers.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/interpose/tensors.h"
@@ -137,16 +138,12 @@ void add_tensor_moment(nb::module_& module, const char* name, Act act) {
   });
 }
 
-}  // namespace
-
-void add_moments(nb::module_& module) {
+// The backward, the optimizers, the loss scaler.
+void add_training_moments(nb::module_& module) {
   module.def("take_engine", [](nb::object original, nb::object before) {
     Adapter::get().keep_engine(std::move(original), std::move(before));
   });
   module.def("run_backward", &run_backward);
-  module.def("take_printer",
-             [](nb::object original) { Adapter::get().keep_printer(std::move(original)); });
-  module.def("print_tensor", &print_tensor);
   module.def("step_pre_hook", &step_pre_hook);
   module.def("step_post_hook", &step_post_hook);
   module.def("optimizer_made", [](nb::handle optimizer) {
@@ -166,17 +163,30 @@ void add_moments(nb::module_& module) {
     const nb::object scale = nb::getattr(scaler, "_scale", nb::none());
     if (is_tensor(scale) && !has_no_values(unwrap(scale))) now.scaler_updates(unwrap(scale));
   });
+}
+
+// Values that leave torch, or are written without it.
+void add_reading_moments(nb::module_& module) {
+  module.def("take_printer",
+             [](nb::object original) { Adapter::get().keep_printer(std::move(original)); });
+  module.def("print_tensor", &print_tensor);
   using Tensor = const at::Tensor&;
   add_tensor_moment(module, "host_read", [](Observer& now, Tensor t) { now.host_read(t); });
   add_tensor_moment(module, "copied_out", [](Observer& now, Tensor t) { now.copied_out(t); });
   add_tensor_moment(module, "lent", [](Observer& now, Tensor t) { now.lent(t); });
-  add_tensor_moment(module, "number_read", [](Observer& now, Tensor t) { now.number_read(t); });
+  module.def("number_method", [](nb::object original) {
+    return noted_method(std::move(original), [](Tensor read) { observer().number_read(read); });
+  });
   module.def("address_given", [](nb::handle owner, const nb::args&) {
     if (!is_called_by_torch()) address_given(owner);  // it compares addresses
   });
   // Of a storage, without an op.
   module.def("bytes_written", [](nb::handle storage, const nb::args&) { address_given(storage); });
   add_tensor_moment(module, "handed_over", [](Observer& now, Tensor t) { now.handed_over(t); });
+}
+
+// Parameters and buffers, and the methods of modules that exchange them.
+void add_module_moments(nb::module_& module) {
   module.def(
       "register_parameter",
       [](nb::handle owner, nb::handle name, nb::handle tensor) {
@@ -206,6 +216,14 @@ void add_moments(nb::module_& module) {
   module.def("apply_to_module", [](const nb::args& args, const nb::kwargs& kwargs) {
     return then_registered(originals().apply, args, kwargs);
   });
+}
+
+}  // namespace
+
+void add_moments(nb::module_& module) {
+  add_training_moments(module);
+  add_reading_moments(module);
+  add_module_moments(module);
 }
 
 }  // namespace nanscope::torch_adapter

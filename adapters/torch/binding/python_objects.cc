@@ -8,7 +8,11 @@
 
 namespace nanscope::torch_adapter {
 
-bool is_tensor(nb::handle object) { return THPVariable_Check(object.ptr()); }
+// By its type alone: no __instancecheck__ is asked, and what only says that it is one has none
+// inside.
+bool is_tensor(nb::handle object) {
+  return PyObject_TypeCheck(object.ptr(), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
+}
 const at::Tensor& unwrap(nb::handle object) { return THPVariable_Unpack(object.ptr()); }
 
 Tensors tensors_in(nb::handle sequence) {
@@ -32,7 +36,9 @@ NamedTensors named_tensors_in(nb::handle pairs) {
 Tensors parameters_of(nb::handle optimizer) {
   Tensors parameters;
   for (nb::handle group : nb::object(optimizer.attr("param_groups"))) {
-    for (nb::handle parameter : nb::object(group["params"])) {
+    const nb::object of_group = group["params"];
+    parameters.reserve(parameters.size() + nb::len_hint(of_group));
+    for (nb::handle parameter : of_group) {
       if (is_tensor(parameter)) parameters.push_back(unwrap(parameter));
     }
   }

@@ -39,7 +39,10 @@ class Unwrapping {
  private:
   // A tensor, or a container of them. The number of elements that it can hold.
   std::int64_t take(nb::handle value, int layer) {
-    if (is_tensor(value)) return take_tensor(value, layer);
+    if (is_tensor(value)) {
+      shown_ += !open_.contains(value.ptr());
+      return take_tensor(value, layer);
+    }
     const bool is_dict = nb::isinstance<nb::dict>(value);
     if (!is_dict && !nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return 0;
     if (!met_.insert(value.ptr()).second) return 0;
@@ -65,17 +68,25 @@ class Unwrapping {
     return tensor.scalar_type() == at::kBool ? 0 : tensor.numel();
   }
 
-  // By its own account; else by what it keeps as attributes, if that can be all of it.
+  // By its own account, which shows at least one tensor, and the same one whenever it is asked;
+  // else by what it keeps as attributes, if that can be all of it.
   void look_into(nb::handle subclass, int layer) {
     if (layer > kMostLayers) {
       all_ = false;
       return;
     }
+    open_.insert(subclass.ptr());
     if (home_of(subclass).starts_with("torch._subclasses")) return;  // a tensor without values
     if (is_under_way(subclass)) return;
     if (nb::hasattr(subclass, "__tensor_flatten__")) {
       const nb::object names = subclass.attr("__tensor_flatten__")();
-      for (nb::handle name : nb::object(names[0])) take(nb::getattr(subclass, name), layer);
+      const int shown_before = shown_;
+      for (nb::handle name : nb::object(names[0])) {
+        const nb::object part = nb::getattr(subclass, name);
+        take(part, layer);
+        all_ &= is_kept(part, nb::getattr(subclass, name));
+      }
+      all_ &= shown_ > shown_before;
     } else {
       const nb::object attributes = nb::getattr(subclass, "__dict__", nb::dict());
       const std::int64_t held = take(attributes, layer);
@@ -83,7 +94,15 @@ class Unwrapping {
     }
   }
 
+  // A tensor that is made anew at each question says nothing of the one that is computed with.
+  static bool is_kept(nb::handle part, nb::handle again) {
+    if (!is_tensor(part) || part.is(again)) return true;
+    return is_tensor(again) && is_same_memory(unwrap(part), unwrap(again));
+  }
+
   std::vector<at::Tensor> found_;
+  int shown_ = 0;  // tensors met, but for those that hold themselves
+  std::unordered_set<const PyObject*> open_;
   std::unordered_set<const PyObject*> met_;  // one may hold itself
   bool all_ = true;
 };

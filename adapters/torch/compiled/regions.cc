@@ -1,5 +1,7 @@
 #include "adapters/torch/compiled/regions.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -57,15 +59,15 @@ OpRecord::Read read_of(TensorState state) {
   return read;
 }
 
-OpRecord::Write write_of(const RegionResult& told) {
+OpRecord::Write write_of(const RegionResult& outcome) {
   OpRecord::Write write;
-  write.state = state_of(told.result);
-  write.tensor = tensor_id(told.result);
-  write.existed = told.before.defined();
+  write.state = state_of(outcome.result);
+  write.tensor = tensor_id(outcome.result);
+  write.existed = outcome.before.defined();
   if (write.existed) {
-    if (is_watched(told.before)) write.before = state_of(told.before).kinds;
-    write.target = Watcher::get().world().target_of(told.result);
-    write.target_name = TorchWorld::named_by_storage(told.result);
+    if (is_watched(outcome.before)) write.before = state_of(outcome.before).kinds;
+    write.target = Watcher::get().world().target_of(outcome.result);
+    write.target_name = TorchWorld::named_by_storage(outcome.result);
   }
   return write;
 }
@@ -82,7 +84,13 @@ void forget(TensorState state) {
   Watcher::get().judge().op_returned(record, facts);
 }
 
-bool look_at_part(const at::Tensor& part) {
+// Of no number of a float64 is more known than that it is below its least normal one.
+bool is_nearly_zero(const c10::TensorImpl& impl, int ceiling) {
+  return ceiling <= std::numeric_limits<double>::min_exponent && impl.numel() != 0;
+}
+
+// What is known of one part of a result; kNoCeiling if it is bad.
+int look_at_part(const at::Tensor& part) {
   const c10::TensorImpl& impl = *part.unsafeGetTensorImpl();
   Watcher& watcher = Watcher::get();
   const Sight sight = sight_of(impl);
@@ -91,7 +99,7 @@ bool look_at_part(const at::Tensor& part) {
       watcher.storages().unmark_made(storage_of(impl));
     else if (sight != Sight::kNothing)
       this_thread().count_unseen(static_cast<std::size_t>(sight));
-    return false;
+    return 0;
   }
   this_thread().count_bytes(impl.numel() * impl.itemsize());
   const int ceiling = ceiling_of(impl);
@@ -99,26 +107,35 @@ bool look_at_part(const at::Tensor& part) {
     const Extent extent = fills_its_storage(impl) ? Extent{ceiling, Sign::kAny} : Extent{};
     watcher.storages().mark_made(storage_of(impl), c10::typeMetaToScalarType(impl.dtype()), extent);
   }
-  if (ceiling == kNoCeiling) return true;
+  if (ceiling == kNoCeiling) return ceiling;
   if (watcher.ledger().knows(storage_id(impl))) forget(state_of(part, true));
-  return false;
+  return is_nearly_zero(impl, ceiling) ? kAllZero : 0;
+}
+
+// Of all its parts.
+int highest_in(const at::Tensor& result) {
+  if (!has_parts(*result.unsafeGetTensorImpl())) return look_at_part(result);
+  const auto parts = parts_of(result);
+  int highest = parts.empty() ? 0 : kAllZero;
+  for (const at::Tensor& part : parts) highest = std::max(highest, look_at_part(part));
+  return highest;
 }
 
 }  // namespace
 
-std::vector<std::size_t> look_at_region(const std::vector<at::Tensor>& results) {
-  std::vector<std::size_t> bad;
+RegionLook look_at_region(const std::vector<at::Tensor>& results) {
+  RegionLook look;
   remember_new_nodes();
   const Busy busy;
   const WithoutGil without_gil;
   this_thread().count_op();
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined()) continue;
-    bool found = false;
-    for (const at::Tensor& part : parts_of(results[i])) found |= look_at_part(part);
-    if (found) bad.push_back(i);
+    const int highest = highest_in(results[i]);
+    if (highest == kNoCeiling) look.bad.push_back(i);
+    if (highest == kAllZero) look.zero.push_back(i);
   }
-  return bad;
+  return look;
 }
 
 bool is_any_known_bad(const std::vector<at::Tensor>& tensors) {
@@ -149,20 +166,22 @@ void carry_over(const at::Tensor& from, const at::Tensor& to) {
   Watcher::get().judge().op_returned(record, facts);
 }
 
-void tell_region(const RegionResult& told) {
-  if (!is_watched(told.result)) return;
+void tell_region(const RegionResult& outcome) {
+  if (!is_watched(outcome.result)) return;
   const Busy busy;
   const WithoutGil without_gil;
   OpRecord record;
   record.op = &region_op();
   record.place = current_place();
-  record.grad = told.result.requires_grad();
-  const OpRecord::Write write = write_of(told);
+  record.grad = outcome.result.requires_grad();
+  const OpRecord::Write write = write_of(outcome);
   Kinds seen;
-  if (is_watched(told.replayed)) {
-    OpRecord::Read read = read_of(state_of(told.replayed));
+  if (is_watched(outcome.replayed)) {
+    OpRecord::Read read = read_of(state_of(outcome.replayed));
     seen = read.known.empty() ? Kinds{} : read.state.kinds;
     if (seen.any()) record.reads.push_back(std::move(read));
+    record.inf_was_nan = outcome.inf_was_nan && seen.nan;
+    seen.inf |= record.inf_was_nan;
   }
   if (!covers(seen, write.state.kinds)) {
     record.reads.clear();
@@ -173,7 +192,26 @@ void tell_region(const RegionResult& told) {
     record.reads.push_back(std::move(read));
   }
   record.writes.push_back(write);
-  RegionFacts facts(told.result, told.why, told.only);
+  RegionFacts facts(outcome.result, outcome.why, outcome.only);
+  Watcher::get().judge().op_returned(record, facts);
+}
+
+void carry_losses(const at::Tensor& replayed, const at::Tensor& result) {
+  if (!is_watched(replayed) || !is_watched(result)) return;
+  if (!Watcher::get().ledger().knows(storage_id(*replayed.unsafeGetTensorImpl()))) return;
+  const Busy busy;
+  const WithoutGil without_gil;
+  OpRecord record;
+  record.op = &region_op();
+  record.place = current_place();
+  OpRecord::Read read;
+  read.state = state_of(replayed);
+  OpRecord::Write write;
+  write.state = state_of(result);
+  if (read.state.kinds.any() || write.state.kinds.any()) return;
+  record.reads.push_back(std::move(read));
+  record.writes.push_back(write);
+  RegionFacts facts(result, "");
   Watcher::get().judge().op_returned(record, facts);
 }
 

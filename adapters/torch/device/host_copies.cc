@@ -24,7 +24,17 @@ HostCopies& HostCopies::mine() {
 }
 
 void HostCopies::forget() {
-  if (auto& kept = CopiesOfThread::mine(); kept != nullptr) kept->copies_.clear();
+  if (auto& kept = CopiesOfThread::mine(); kept != nullptr) {
+    kept->copies_.clear();
+    kept->ceilings_.clear();
+  }
+}
+
+std::optional<int> HostCopies::ceiling(const c10::TensorImpl& tensor) const {
+  for (const auto& [looked_at, ceiling] : ceilings_) {
+    if (looked_at == &tensor) return ceiling;
+  }
+  return std::nullopt;
 }
 
 at::Tensor copied_to_host(const c10::TensorImpl& tensor, ByteRange range) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 
+#include "adapters/torch/device/cuda_looks.h"
 #include "adapters/torch/watch/locks.h"
 
 namespace nanscope::torch_adapter {
@@ -27,6 +28,9 @@ class ReadableDevices {
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
   // Why some is not; empty if none failed.
   [[nodiscard]] std::string why_not() const;
+
+  // A look of our own, on CUDA.
+  [[nodiscard]] CudaLooks& cuda_looks() noexcept { return cuda_looks_; }
 
   // An op on a device returned: copies that were made before may be old.
   void count_call() noexcept { calls_.fetch_add(1, std::memory_order_relaxed); }
@@ -43,6 +47,7 @@ class ReadableDevices {
   std::atomic<std::uint64_t> calls_{0};
   mutable Lock lock_{LockRank::kDevices};
   std::string why_not_;
+  CudaLooks cuda_looks_;
 };
 
 // Tries it: what is wrong with looking at tensors of this type there; empty if nothing is.

@@ -193,6 +193,8 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   if (!origin.indices.empty()) origin.value = value_at(view.view(), origin.indices[0]);
   add_values(tensor_facts, view, origin.indices);
   facts->finding.inputs.push_back(std::move(tensor_facts));
+  WrittenStorages& storages = Watcher::get().storages();
+  origin.reinterpreted = storages.is_reinterpreted(tensor) && storages.was_finite(tensor);
   facts->pattern = pattern_in_memory(tensor);
   facts->numpy_births = Watcher::get().outside().numpy_births();
   facts->batches = Watcher::get().outside().batches();

@@ -4,12 +4,12 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "adapters/torch/hit/facts.h"
+#include "adapters/torch/hit/lately_bad.h"
 #include "adapters/torch/hit/remade.h"
 #include "adapters/torch/hit/rows.h"
 #include "adapters/torch/ops/operands.h"
@@ -24,47 +24,6 @@
 
 namespace nanscope::torch_adapter {
 namespace {
-
-// The bad tensors this thread wrote last, with what was found: a mask is read by the next op.
-class LatelyBad {
- public:
-  void note(const at::Tensor& tensor, const TensorState& state) {
-    for (Entry& entry : entries_) {
-      if (entry.state.storage == state.storage) entry = {};
-    }
-    if (!state.kinds.any() || !state.dense || tensor.is_inference()) return;
-    entries_[next_++ % entries_.size()] = {state, version_of(tensor), tensor.dtype()};
-  }
-  // Nothing if it was written since, or is another part of that memory.
-  [[nodiscard]] std::optional<Kinds> kinds_of(const at::Tensor& tensor) const {
-    const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-    const Watcher& watcher = Watcher::get();
-    // Its address may be another storage's by now, or in other hands.
-    if (tensor.is_inference() || !watcher.ledger().knows(storage_id(impl)) ||
-        !watcher.storages().is_made(storage_of(impl)))
-      return std::nullopt;
-    for (const Entry& entry : entries_) {
-      if (entry.state.storage == storage_id(impl) && entry.version == version_of(tensor) &&
-          entry.type == impl.dtype() && impl.is_non_overlapping_and_dense() &&
-          entry.state.range == range_of(impl))
-        return entry.state.kinds;
-    }
-    return std::nullopt;
-  }
-
- private:
-  struct Entry {
-    TensorState state;
-    std::uint32_t version = 0;
-    caffe2::TypeMeta type;
-  };
-  static std::uint32_t version_of(const at::Tensor& tensor) {
-    return tensor.unsafeGetTensorImpl()->version_counter().current_version();
-  }
-  std::array<Entry, 4> entries_;
-  std::size_t next_ = 0;
-};
-thread_local LatelyBad lately_bad;
 
 // Builds the record of one call, and the facts beside it.
 class Recorder {
@@ -233,7 +192,7 @@ class Recorder {
   // result speaks for it nor a mask is laid over it.
   TensorState state_of_input(const at::Tensor& input) const {
     const std::optional<Kinds> kinds =
-        results_seen_finite_ ? lately_bad.kinds_of(input) : std::nullopt;
+        results_seen_finite_ ? LatelyBad::of_this_thread().kinds_of(input) : std::nullopt;
     if (kinds) {
       TensorState state = state_of(input, true);
       state.kinds = *kinds;
@@ -272,7 +231,7 @@ class Recorder {
     if (sight_of(impl) != Sight::kWatched) return;
     OpRecord::Write write;
     write.state = state_of_output(output);
-    lately_bad.note(output, write.state);
+    LatelyBad::of_this_thread().note(output, write.state);
     if (!facts.result) facts.result = output;
     write.existed = existed;
     if (was_bad != nullptr) write.before = was_bad->state.kinds;
@@ -400,7 +359,8 @@ void stop(const Wrapper& wrapper, const Call& call, void* result) {
 }
 
 void tell_raised(Wrapper& wrapper, Call& call, const Before* before) noexcept {
-  if (!watching) return;
+  // What raises in a replay of a region that returned did not raise in the program.
+  if (!watching || this_thread().repeats_region()) return;
   try {
     const Busy busy;
     const WithoutGil without_gil;

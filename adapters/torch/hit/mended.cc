@@ -132,7 +132,8 @@ class Mending {
   std::optional<Value> value_now(const at::Tensor& operand, const std::string& name) const {
     if (is_number(operand)) return Value{number_in(operand), 0, false};
     for (const TensorFacts& input : finding_.inputs)
-      if (input.argument == name && !input.at_index.empty()) return input.at_index[0];
+      if (!input.saved && input.argument == name && !input.at_index.empty())
+        return input.at_index[0];
     return std::nullopt;
   }
 
@@ -165,7 +166,7 @@ class Mending {
 
   bool is_overwritten(const std::string& name) const {
     for (const TensorFacts& input : finding_.inputs)
-      if (input.argument == name) return !input.remark.empty();
+      if (!input.saved && input.argument == name) return !input.remark.empty();
     return false;
   }
 
@@ -184,6 +185,7 @@ class Mending {
     if (name == "target" && is_in(OpFamily::kNllLoss, op_))
       return operand.numel() > 0 ? std::optional(Whole::kFirstClass) : std::nullopt;
     if (!at::isFloatingType(operand.scalar_type())) return std::nullopt;
+    if (name == "weight" && is_in(OpFamily::kNllLoss, op_)) return Whole::kOnes;
     if (is_in(OpFamily::kSoftmax, op_)) return Whole::kUnmask;
     if (operand.numel() == 0) return Whole::kOneElement;
     if (is_in(OpFamily::kSpread, op_)) return Whole::kOneMore;

@@ -51,22 +51,23 @@ std::optional<double> deciding_value(const Wrapper& wrapper, const Call& call, c
 
 std::optional<Experiment> read(const nb::object& answer) {
   if (answer.is_none()) return std::nullopt;
-  const nb::dict told = nb::cast<nb::dict>(answer);
+  const nb::dict fields = nb::cast<nb::dict>(answer);
   const auto text = [&](const char* key) {
-    return told.contains(key) ? nb::cast<std::string>(told[key]) : std::string();
+    return fields.contains(key) ? nb::cast<std::string>(fields[key]) : std::string();
   };
   Experiment experiment;
   experiment.kind = ExperimentKind::kMadeAgain;
   experiment.code = text("code");
-  experiment.result = Value{nb::cast<double>(told["result"]), 0, false};
+  experiment.result = Value{nb::cast<double>(fields["result"]), 0, false};
   experiment.lost_at = text("lost_at");
   experiment.guard = text("guard");
   experiment.loss = from_word<Loss>(text("loss")).value_or(Loss::kNothing);
-  if (told.contains("lost_line")) experiment.lost_line = nb::cast<std::int64_t>(told["lost_line"]);
-  if (told.contains("exactly") && !nb::object(told["exactly"]).is_none())
-    experiment.exactly = Value{nb::cast<double>(told["exactly"]), 0, false};
+  if (fields.contains("lost_line"))
+    experiment.lost_line = nb::cast<std::int64_t>(fields["lost_line"]);
+  if (fields.contains("exactly") && !nb::object(fields["exactly"]).is_none())
+    experiment.exactly = Value{nb::cast<double>(fields["exactly"]), 0, false};
   // What was computed elsewhere may have lost its digits there.
-  const bool complete = nb::cast<bool>(told["complete"]);
+  const bool complete = nb::cast<bool>(fields["complete"]);
   if (experiment.loss == Loss::kNothing && !complete) return std::nullopt;
   return experiment;
 }

@@ -7,6 +7,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+
+#include "adapters/torch/interpose/tensors.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -21,11 +24,22 @@ struct Reference {
   Reference(const Reference&) = delete;
 };
 
+bool asks_python(const at::Tensor& tensor) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  return impl.key_set().has(c10::DispatchKey::Python) && sight_of(impl) == Sight::kWrapped;
+}
+
 bool passes_through_hooks(PyObject* node, const char* name) {
   const Reference raw(PyObject_GetAttrString(node, (std::string("_raw") + name).c_str()));
   if (raw.object == nullptr) return false;  // a number
   const Reference hook(PyObject_GetAttrString(raw.object, "unpack_hook"));
   return hook.object != Py_None;
+}
+
+// Nodes give a negative dim as an unsigned number of 64 bits.
+double number_in(PyObject* value) {
+  if (PyFloat_Check(value)) return PyFloat_AS_DOUBLE(value);
+  return static_cast<double>(static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(value)));
 }
 
 void collect(PyObject* node, const char* attribute, Saved& saved) {
@@ -35,9 +49,13 @@ void collect(PyObject* node, const char* attribute, Saved& saved) {
   if (value.object == nullptr) return;
   const char* name = attribute + kPrefix.size();
   if (THPVariable_Check(value.object)) {
-    saved.tensors.emplace_back(name, THPVariable_Unpack(value.object));
+    // What a subclass wraps: its own sizes may be the program's code, which we do not run.
+    at::Tensor tensor = THPVariable_Unpack(value.object);
+    if (tensor.unsafeGetTensorImpl()->key_set().has(c10::DispatchKey::Python))
+      tensor = values_of(tensor);
+    if (!asks_python(tensor)) saved.tensors.emplace_back(name, std::move(tensor));
   } else if (PyFloat_Check(value.object) || PyLong_CheckExact(value.object)) {
-    saved.numbers.emplace_back(name, PyFloat_AsDouble(value.object));
+    saved.numbers.emplace_back(name, number_in(value.object));
     PyErr_Clear();
   }
 }

@@ -140,7 +140,8 @@ TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
   const OwnedView view(tensor);
   TensorFacts facts = describe(tensor, view);
   facts.name = name;
-  facts.argument = "saved " + name;
+  facts.argument = name;
+  facts.saved = true;
   facts.remark = "saved by the forward";
   facts.parameter = Watcher::get().world().target_of(tensor) == Target::kParameter;
   const auto output = static_cast<std::size_t>(finding.origin.output);

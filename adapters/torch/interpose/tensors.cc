@@ -20,8 +20,24 @@ using c10::DispatchKeySet;
 constexpr DispatchKeySet kWrappers({DispatchKey::Functionalize, DispatchKey::FuncTorchBatched,
                                     DispatchKey::FuncTorchGradWrapper});
 
-Wrapped (*wrapped_in)(const at::Tensor& subclass) = nullptr;
-const DeviceReader* devices_read_by = nullptr;
+// Who knows what lies beyond the CPU's memory: given once, when the module is loaded.
+class Beyond {
+ public:
+  void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass)) { wrapped_in_ = answer; }
+  void read_devices_by(const DeviceReader& reader) { devices_ = &reader; }
+
+  [[nodiscard]] Wrapped wrapped_in(const at::Tensor& subclass) const {
+    return wrapped_in_ == nullptr ? Wrapped{} : wrapped_in_(subclass);
+  }
+  // Null until then.
+  [[nodiscard]] const DeviceReader* devices() const { return devices_; }
+
+ private:
+  Wrapped (*wrapped_in_)(const at::Tensor& subclass) = nullptr;
+  const DeviceReader* devices_ = nullptr;
+};
+
+Beyond beyond;
 
 // Some subclasses have __torch_dispatch__ and memory of their own.
 bool has_memory(const c10::TensorImpl& tensor) {
@@ -31,8 +47,8 @@ bool has_memory(const c10::TensorImpl& tensor) {
 
 // On a device that can be looked into, in one piece.
 bool is_read_by_device(const c10::TensorImpl& tensor) {
-  return devices_read_by != nullptr && tensor.has_storage() && !tensor.is_cpu() &&
-         tensor.device_type() != c10::DeviceType::Meta && devices_read_by->is_readable(tensor);
+  return beyond.devices() != nullptr && tensor.has_storage() && !tensor.is_cpu() &&
+         tensor.device_type() != c10::DeviceType::Meta && beyond.devices()->is_readable(tensor);
 }
 
 Sight sight_of_other_device(const c10::TensorImpl& tensor, DType dtype) {
@@ -68,16 +84,18 @@ at::Tensor below_transforms(at::Tensor tensor) {
   return tensor;
 }
 
-void read_devices_by(const DeviceReader& reader) { devices_read_by = &reader; }
+void read_devices_by(const DeviceReader& reader) { beyond.read_devices_by(reader); }
 
-void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass)) { wrapped_in = answer; }
+void ask_for_wrapped(Wrapped (*answer)(const at::Tensor& subclass)) {
+  beyond.ask_for_wrapped(answer);
+}
 
 std::vector<at::Tensor> parts_of(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (!has_parts(impl)) return {tensor};
   if (impl.key_set().has(DispatchKey::Python)) {
     if (has_memory(impl)) return {tensor};
-    return wrapped_in == nullptr ? std::vector<at::Tensor>{} : wrapped_in(tensor).tensors;
+    return beyond.wrapped_in(tensor).tensors;
   }
   at::Tensor values = values_of(tensor);
   if (values.is_same(tensor)) return {};
@@ -90,8 +108,7 @@ bool is_hidden(const at::Tensor& tensor) {
   if (!impl.key_set().has(DispatchKey::Python) || has_no_values(tensor) || has_memory(impl) ||
       tensor.numel() == 0 || !is_floating(c10::typeMetaToScalarType(impl.dtype())))
     return false;
-  if (wrapped_in == nullptr) return true;
-  const Wrapped wrapped = wrapped_in(tensor);
+  const Wrapped wrapped = beyond.wrapped_in(tensor);
   return !wrapped.all ||
          std::any_of(wrapped.tensors.begin(), wrapped.tensors.end(), [](const at::Tensor& part) {
            const Sight sight = sight_of(*part.unsafeGetTensorImpl());
@@ -175,19 +192,19 @@ Sight sight_of_any(const c10::TensorImpl& tensor) {
 const void* data_of(const c10::TensorImpl& tensor) {
   if (__builtin_expect(is_on_host(tensor), 1)) return address_of(tensor);
   return is_read_by_device(tensor) && tensor.numel() != 0
-             ? devices_read_by->bytes(tensor, range_of(tensor))
+             ? beyond.devices()->bytes(tensor, range_of(tensor))
              : nullptr;
 }
 
 const void* storage_data_of(const c10::TensorImpl& tensor) {
   if (is_on_host(tensor)) return data_pointer_of(tensor).get();
   const std::size_t bytes = storage_of(tensor)->nbytes();
-  return is_read_by_device(tensor) && bytes != 0 ? devices_read_by->bytes(tensor, {0, bytes})
+  return is_read_by_device(tensor) && bytes != 0 ? beyond.devices()->bytes(tensor, {0, bytes})
                                                  : nullptr;
 }
 
 int ceiling_of(const c10::TensorImpl& tensor) {
-  if (__builtin_expect(!is_on_host(tensor), 0)) return devices_read_by->ceiling(tensor);
+  if (__builtin_expect(!is_on_host(tensor), 0)) return beyond.devices()->ceiling(tensor);
   const DType dtype = dtype_of(c10::typeMetaToScalarType(tensor.dtype()));
   if (__builtin_expect(tensor.is_non_overlapping_and_dense(), 1)) {
     return nanscope::ceiling_of(address_of(tensor), tensor.numel() * tensor.itemsize(), dtype);

@@ -22,7 +22,8 @@ struct FormerKernel {
   void* functor;
 };
 
-// One call in flight, on the wrapper's own stack.
+// One call in flight that is looked at, on the wrapper's own stack. Between its making and its end
+// stands `enter`.
 struct Call {
   void* wrapper = nullptr;
   const void* const* arguments = nullptr;  // one address per argument slot
@@ -30,7 +31,6 @@ struct Call {
   void* before = nullptr;  // what was kept of the inputs, if anything
   bool inner = false;      // inside another kernel: part of that op
   bool closed = false;     // the kernels that it calls are part of this op: none is asked about
-  bool active = false;
   bool returned = false;
 
   inline void enter(void* wrapper_, const void* const* arguments_);
@@ -43,6 +43,7 @@ extern std::atomic<int> watching;
 // The innermost call of this thread; initial-exec, so it must stay small.
 extern __thread Call* innermost_call __attribute__((tls_model("initial-exec")));
 
+// The seam to the watch, which is built on this room and looks at each call: watch/calls.cc.
 void call_begins(Call& call);                  // may keep copies of inputs
 void call_returned(Call& call, void* result);  // may throw, after destroying the result
 void call_unwound(Call& call) noexcept;        // the kernel threw
@@ -54,28 +55,21 @@ inline bool is_looked_at() noexcept {
 }
 
 inline void Call::enter(void* wrapper_, const void* const* arguments_) {
-  if (is_looked_at()) {
-    wrapper = wrapper_;
-    arguments = arguments_;
-    outer = innermost_call;
-    innermost_call = this;
-    active = true;
-    call_begins(*this);
-  }
+  wrapper = wrapper_;
+  arguments = arguments_;
+  outer = innermost_call;
+  innermost_call = this;
+  call_begins(*this);
 }
 
 inline void Call::leave(void* result) {
-  if (active) {
-    returned = true;
-    call_returned(*this, result);
-  }
+  returned = true;
+  call_returned(*this, result);
 }
 
 inline Call::~Call() {
-  if (active) {
-    innermost_call = outer;
-    if (__builtin_expect(!returned, 0)) call_unwound(*this);
-  }
+  innermost_call = outer;
+  if (__builtin_expect(!returned, 0)) call_unwound(*this);
 }
 
 struct AbiClass {

@@ -19,6 +19,7 @@
 #include "adapters/torch/ops/known_schemas.h"
 #include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/sign_rule.h"
+#include "adapters/torch/watch/quick_look.h"
 #include "origin/op_traits.h"
 
 namespace nanscope::torch_adapter {
@@ -177,11 +178,6 @@ bool is_wrapper(const c10::KernelFunction& kernel) {
 
 }  // namespace
 
-bool is_proof(ScanRule rule) {
-  return rule == ScanRule::kPasses || rule == ScanRule::kCasts || rule == ScanRule::kMultiplies ||
-         rule == ScanRule::kDivides || rule == ScanRule::kPuts || rule == ScanRule::kBounded;
-}
-
 bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key, bool late, bool other_device) {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   const c10::OperatorName& name = handle.operator_name();
@@ -215,6 +211,7 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key, bool late, bool
         argument.kind == SlotKind::kScalarList;
   }
   if (!wrapper->typed) wrapper->shape = ResultShape::kWrittenArguments;
+  learn_quick_look(*wrapper);
 
   Wrapper* raw = wrapper.get();
   c10::KernelFunction wrapped = c10::KernelFunction::makeFromBoxedFunctor(std::move(wrapper));

@@ -4,17 +4,12 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/Exception.h>
 
-#include "adapters/torch/ops/scan_rule.h"
-
 namespace nanscope::torch_adapter {
 
 // `late`: the kernel was registered after the wrappers were put in, by the program.
 // `other_device`: Note [Other devices are counted]. False where there is nothing to wrap.
 bool wrap_at(const c10::OperatorHandle& handle, c10::DispatchKey key, bool late,
              bool other_device = false);
-
-// A rule by which results are left out of the scan.
-[[nodiscard]] bool is_proof(ScanRule rule);
 
 // The dispatcher warns that a kernel is overridden; that is what we are here for.
 class NoWarnings {

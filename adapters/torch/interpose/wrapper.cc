@@ -16,9 +16,7 @@ void Wrapper::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys
   call.values.assign(stack->end() - static_cast<std::ptrdiff_t>(taken), stack->end());
   call.enter(this, nullptr);
   original.callBoxed(op, keys, stack);
-  if (call.active) {
-    call.results.assign(stack->end() - static_cast<std::ptrdiff_t>(given), stack->end());
-  }
+  call.results.assign(stack->end() - static_cast<std::ptrdiff_t>(given), stack->end());
   call.leave(nullptr);
 }
 

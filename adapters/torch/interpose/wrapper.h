@@ -60,6 +60,11 @@ struct alignas(128) Wrapper final : c10::OperatorKernel {
   bool looks_aside = false;     // healthy calls tell something too: see look_aside
   bool adds_guard = false;      // add, clamp: where an eps comes in
   bool untried_device = false;  // see Sight::kUntriedDevice
+  // Note [The quick look]
+  bool quick = false;
+  bool asks_operands = false;         // its result does not show what came in
+  bool asks_numbers = false;          // nor what a number argument is
+  std::uint8_t written_argument = 0;  // the result, where it is an argument
   CeilingRule ceiling_rule = nullptr;
   SignRule sign_rule = nullptr;
   c10::SmallVector<ArgumentInfo, 8> arguments;

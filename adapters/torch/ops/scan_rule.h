@@ -30,4 +30,10 @@ enum class ScanRule : std::uint8_t {
   kBorrows,       // takes a storage that somebody else made and filled: a file, a pickle
 };
 
+// A rule by which results are left out of the scan.
+[[nodiscard]] constexpr bool is_proof(ScanRule rule) {
+  return rule == ScanRule::kPasses || rule == ScanRule::kCasts || rule == ScanRule::kMultiplies ||
+         rule == ScanRule::kDivides || rule == ScanRule::kPuts || rule == ScanRule::kBounded;
+}
+
 }  // namespace nanscope::torch_adapter

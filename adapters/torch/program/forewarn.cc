@@ -48,7 +48,9 @@ double largest_of_weight(const at::Tensor& weight) {
 void watch_guard(const Wrapper& wrapper, const Call& call) {
   c10::ScalarType type = at::kFloat;
   each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t, int) {
-    if (type == at::kFloat && !is_number(tensor)) type = tensor.scalar_type();
+    if (type != at::kFloat) return;
+    const c10::ScalarType of = c10::typeMetaToScalarType(tensor.unsafeGetTensorImpl()->dtype());
+    if (of != at::kFloat && !is_number(tensor)) type = of;
   });
   if (type != at::kHalf && type != at::kBFloat16) return;
   std::vector<double> numbers;

@@ -1,5 +1,6 @@
 #include "adapters/torch/program/frames.h"
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -232,6 +233,9 @@ class Stacks {
     const std::lock_guard guard(lock_);
     return stack < stacks_.size() ? stacks_[stack].frames : std::vector<RawFrame>{};
   }
+  [[nodiscard]] bool is_scaler_seen() const noexcept {
+    return scaler_seen_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint64_t lost() {
     const std::lock_guard guard(lock_);
     return lost_;
@@ -247,6 +251,7 @@ class Stacks {
   std::deque<Stack> stacks_{1};
   std::unordered_map<std::uint64_t, StackId> by_hash_;
   std::uint64_t lost_ = 0;
+  std::atomic<bool> scaler_seen_{false};
   SourceFiles files_;                 // with the GIL held
   PyObject* forward_name_ = nullptr;  // set before anything is watched
 };
@@ -297,6 +302,7 @@ StackId Stacks::intern(const PythonFrame* innermost, std::uint64_t hash) {
       Stack stack = read(innermost);
       guard.lock();
       id = static_cast<StackId>(stacks_.size());
+      if (stack.info.in_scaler) scaler_seen_.store(true, std::memory_order_relaxed);
       stacks_.push_back(std::move(stack));
       by_hash_.emplace(hash, id);
     }
@@ -356,6 +362,7 @@ StackId past_stack(const std::vector<RawFrame>& frames) { return Stacks::get().p
 StackId current_stack() { return Stacks::get().current(); }
 StackInfo info_of(StackId stack) { return Stacks::get().info_of(stack); }
 std::vector<RawFrame> frames_of(StackId stack) { return Stacks::get().frames_of(stack); }
+bool is_scaler_seen() { return Stacks::get().is_scaler_seen(); }
 std::uint64_t stacks_lost() { return Stacks::get().lost(); }
 
 }  // namespace nanscope::torch_adapter

@@ -51,6 +51,8 @@ void configure_frames(_object* is_user_code, _object* spells, _object* optimizer
 [[nodiscard]] bool is_spelled(NumberKinds numbers);
 [[nodiscard]] StackId current_stack();
 [[nodiscard]] StackInfo info_of(StackId stack);
+// A stack inside torch.amp.GradScaler was seen.
+[[nodiscard]] bool is_scaler_seen();
 [[nodiscard]] std::uint64_t stacks_lost();
 
 }  // namespace nanscope::torch_adapter

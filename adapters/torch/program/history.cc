@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "adapters/torch/device/unowned.h"
@@ -35,17 +36,72 @@ void visit_sample(const T* data, std::int64_t numel, Visit visit) {
     visit(data + k * (numel - kStretch) / (kStretches - 1), kStretch);
 }
 
-// Calls `add(element number, which of four sums)`: one sum alone would wait for itself.
-template <class Add>
-void in_four(std::int64_t count, Add add) {
-  const std::int64_t fours = count / 4 * 4;
-  for (std::int64_t i = 0; i < fours; i += 4) {
-    add(i, 0);
-    add(i + 1, 1);
-    add(i + 2, 2);
-    add(i + 3, 3);
+// The numbers as float32, whatever their type; `room` is used where that is another one.
+template <class T>
+const float* as_floats(const T* numbers, std::int64_t count, float (&room)[kMostWhole]) {
+  if constexpr (std::is_same_v<T, float>) {
+    return numbers;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) room[i] = static_cast<float>(numbers[i]);
+    return room;
   }
-  for (std::int64_t i = fours; i < count; ++i) add(i, 0);
+}
+
+// Four sums side by side: one alone would wait for itself.
+using Floats = float __attribute__((vector_size(16)));
+using Doubles = double __attribute__((vector_size(32)));
+
+Floats four_of(const float* numbers) {
+  Floats four;
+  std::memcpy(&four, numbers, sizeof four);
+  return four;
+}
+Doubles widened(Floats four) { return __builtin_convertvector(four, Doubles); }
+double sum_of(Doubles four) { return four[0] + four[1] + four[2] + four[3]; }
+
+double sum_of_squares(const float* numbers, std::int64_t count) {
+  Doubles sum = {};
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const Doubles four = widened(four_of(numbers + i));
+    sum += four * four;
+  }
+  for (; i < count; ++i) sum[0] += static_cast<double>(numbers[i]) * numbers[i];
+  return sum_of(sum);
+}
+
+struct Moved {
+  double squares = 0;  // of the numbers
+  double change = 0;   // squares of what they changed by
+  float largest = 0;
+};
+
+// Beside the numbers of the step before, which they replace.
+Moved moved_from(const float* numbers, std::int64_t count, float* last, float largest) {
+  Doubles squares = {};
+  Doubles change = {};
+  Floats most = {largest, largest, largest, largest};
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const Floats now = four_of(numbers + i);
+    const Doubles wide = widened(now);
+    const Doubles moved = wide - widened(four_of(last + i));
+    squares += wide * wide;
+    change += moved * moved;
+    const Floats size = now < 0 ? -now : now;
+    most = most < size ? size : most;  // NaN is not larger
+    std::memcpy(last + i, &now, sizeof now);
+  }
+  for (; i < count; ++i) {
+    const double wide = numbers[i];
+    const double moved = wide - last[i];
+    squares[0] += wide * wide;
+    change[0] += moved * moved;
+    most[0] = std::max(most[0], std::fabs(numbers[i]));
+    last[i] = numbers[i];
+  }
+  return {sum_of(squares), sum_of(change),
+          std::max(std::max(most[0], most[1]), std::max(most[2], most[3]))};
 }
 
 // The same elements side by side, brought from a device.
@@ -127,12 +183,8 @@ double scaled(double squares, std::int64_t numel) {
 std::optional<double> squares_of(const at::Tensor& gradient) {
   double squares = 0;
   const auto look = [&](const auto* g, std::int64_t count) {
-    double sum[4] = {};
-    in_four(count, [&](std::int64_t i, int k) {
-      const double value = static_cast<float>(g[i]);
-      sum[k] += value * value;
-    });
-    squares += sum[0] + sum[1] + sum[2] + sum[3];
+    float room[kMostWhole];
+    squares += sum_of_squares(as_floats(g, count, room), count);
   };
   if (!sample(gradient, look)) return std::nullopt;
   return scaled(squares, gradient.numel());
@@ -158,19 +210,12 @@ void History::add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums)
   if (!known) kept.last.resize(size_of_sample(parameter.numel()));
   const auto look = [&](const auto* weights, std::int64_t count) {
     count = std::min(count, static_cast<std::int64_t>(kept.last.size()) - place);
-    float* const last = kept.last.data() + place;
-    double sum[4] = {};
-    double moves[4] = {};
-    in_four(count, [&](std::int64_t i, int k) {
-      const auto w = static_cast<float>(weights[i]);
-      const double moved = static_cast<double>(w) - last[i];
-      sum[k] += static_cast<double>(w) * w;
-      moves[k] += moved * moved;
-      largest = std::max(largest, std::fabs(w));
-      last[i] = w;
-    });
-    squares += sum[0] + sum[1] + sum[2] + sum[3];
-    change += moves[0] + moves[1] + moves[2] + moves[3];
+    float room[kMostWhole];
+    const Moved moved =
+        moved_from(as_floats(weights, count, room), count, kept.last.data() + place, largest);
+    squares += moved.squares;
+    change += moved.change;
+    largest = moved.largest;
     place += count;
   };
   if (!sample(parameter, look)) return;

@@ -114,6 +114,7 @@ bool is_in_ledger(const at::Tensor& tensor) {
 
 // torch.amp.GradScaler multiplied the loss, or a term of it.
 bool is_scaled(const Tensors& roots) {
+  if (!is_scaler_seen()) return false;
   const std::vector<StackId> sites = sites_on_the_way(roots, kNodesOfALoss);
   return std::any_of(sites.begin(), sites.end(),
                      [](StackId stack) { return info_of(stack).in_scaler; });

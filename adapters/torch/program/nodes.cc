@@ -1,18 +1,16 @@
 #include "adapters/torch/program/nodes.h"
 
-#include <ATen/SequenceNumber.h>
 #include <ATen/record_function.h>
+#include <c10/util/SmallVector.h>
 #include <pthread.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/threads.h"
@@ -50,11 +48,26 @@ class SiteRings {
   static SiteRings& get();
 
   // Keeps the site of each node that the calling thread made since it was here last.
-  static void remember_new_nodes();
+  static void remember_new_nodes(std::uint64_t next);
   [[nodiscard]] StackId site_of(const Node& node) {
     const std::lock_guard guard(lock_);
-    const auto found = rings_.find(node.thread_id());
-    return found == rings_.end() ? 0 : found->second->get(node.sequence_nr());
+    return site_in(ring_of(node.thread_id()), node);
+  }
+  // Those that are known.
+  template <class Nodes>
+  [[nodiscard]] std::vector<StackId> sites_of(const Nodes& nodes) {
+    std::vector<StackId> sites;
+    const SiteRing* ring = nullptr;
+    std::uint64_t thread = 0;
+    const std::lock_guard guard(lock_);
+    for (const Node* node : nodes) {
+      if (ring == nullptr || node->thread_id() != thread) {
+        thread = node->thread_id();
+        ring = ring_of(thread);
+      }
+      if (const StackId site = site_in(ring, *node)) sites.push_back(site);
+    }
+    return sites;
   }
 
  private:
@@ -65,6 +78,14 @@ class SiteRings {
       std::erase_if(rings_, [](const auto& entry) { return entry.second.use_count() == 1; });
     }
     rings_[thread] = std::move(ring);
+  }
+
+  [[nodiscard]] const SiteRing* ring_of(std::uint64_t thread) const {
+    const auto found = rings_.find(thread);
+    return found == rings_.end() ? nullptr : found->second.get();
+  }
+  static StackId site_in(const SiteRing* ring, const Node& node) {
+    return ring == nullptr ? 0 : ring->get(node.sequence_nr());
   }
 
   Lock lock_{LockRank::kNodes};
@@ -78,33 +99,64 @@ SiteRings& SiteRings::get() {
 
 namespace {
 
+using Nodes = c10::SmallVector<Node*, 128>;
+
+// By open addressing, and without an allocation for the few nodes that are asked for at each step.
+class SeenNodes {
+ public:
+  SeenNodes() : slots_(kFirst, nullptr) {}
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  // False if it was there.
+  bool insert(Node* node) {
+    Node*& slot = slot_of(node);
+    if (slot == node) return false;
+    slot = node;
+    if (++size_ * 2 > slots_.size()) grow();
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kFirst = 256;  // a power of two
+
+  Node*& slot_of(Node* node) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (reinterpret_cast<std::uintptr_t>(node) * 0x9E3779B97F4A7C15ull >> 32) & mask;
+    while (slots_[at] != nullptr && slots_[at] != node) at = (at + 1) & mask;
+    return slots_[at];
+  }
+  void grow() {
+    c10::SmallVector<Node*, kFirst> before(2 * slots_.size(), nullptr);
+    before.swap(slots_);
+    for (Node* node : before) {
+      if (node != nullptr) slot_of(node) = node;
+    }
+  }
+
+  c10::SmallVector<Node*, kFirst> slots_;
+  std::size_t size_ = 0;
+};
+
 // Breadth first from the roots' nodes.
-template <class Visit>
-void walk(const std::vector<at::Tensor>& roots, std::size_t limit, Visit visit) {
-  std::deque<Node*> queue;
-  std::unordered_set<Node*> seen;
-  auto push = [&](Node* node) {
-    if (node != nullptr && seen.size() < limit && seen.insert(node).second) queue.push_back(node);
+Nodes nodes_behind(const std::vector<at::Tensor>& roots, std::size_t limit) {
+  Nodes nodes;
+  SeenNodes seen;
+  const auto add = [&](Node* node) {
+    if (node != nullptr && seen.size() < limit && seen.insert(node)) nodes.push_back(node);
   };
   for (const at::Tensor& root : roots) {
-    if (!root.defined()) continue;
-    push(torch::autograd::impl::gradient_edge(root).function.get());
+    if (root.defined()) add(torch::autograd::impl::gradient_edge(root).function.get());
   }
-  while (!queue.empty()) {
-    Node* node = queue.front();
-    queue.pop_front();
-    visit(*node);
-    for (const torch::autograd::Edge& edge : node->next_edges()) push(edge.function.get());
+  for (std::size_t i = 0; i < nodes.size() && seen.size() < limit; ++i) {
+    for (const torch::autograd::Edge& edge : nodes[i]->next_edges()) add(edge.function.get());
   }
+  return nodes;
 }
 
 }  // namespace
 
-void SiteRings::remember_new_nodes() {
-  const std::uint64_t next = at::sequence_number::peek();
+void SiteRings::remember_new_nodes(std::uint64_t next) {
   ThreadWatch& thread = this_thread();
   const std::uint64_t seen = thread.last_sequence_;
-  if (__builtin_expect(next == seen, 1)) return;
   const std::uint64_t from = seen < next && next - seen <= 64 ? seen : next - 1;
   if (next != 0) {
     if (thread.site_ring_ == nullptr) {
@@ -119,7 +171,7 @@ void SiteRings::remember_new_nodes() {
   thread.last_sequence_ = next;
 }
 
-void remember_new_nodes() { SiteRings::remember_new_nodes(); }
+void remember_new_nodes(std::uint64_t next) { SiteRings::remember_new_nodes(next); }
 
 StackId site_of(const Node& node) { return SiteRings::get().site_of(node); }
 
@@ -145,19 +197,15 @@ NodeInfo current_node() {
 
 std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::size_t limit) {
   std::vector<at::Tensor> leaves;
-  walk(roots, limit, [&](Node& node) {
-    auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(&node);
+  for (Node* node : nodes_behind(roots, limit)) {
+    auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(node);
     if (leaf != nullptr && leaf->variable.defined()) leaves.push_back(leaf->variable);
-  });
+  }
   return leaves;
 }
 
 std::vector<StackId> sites_on_the_way(const std::vector<at::Tensor>& roots, std::size_t limit) {
-  std::vector<StackId> stacks;
-  walk(roots, limit, [&](Node& node) {
-    if (const StackId stack = site_of(node)) stacks.push_back(stack);
-  });
-  return stacks;
+  return SiteRings::get().sites_of(nodes_behind(roots, limit));
 }
 
 }  // namespace nanscope::torch_adapter

@@ -1,6 +1,7 @@
 // Autograd nodes: which one is running, and where in the forward it was made.
 #pragma once
 
+#include <ATen/SequenceNumber.h>
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/function.h>
 
@@ -9,11 +10,16 @@
 #include <vector>
 
 #include "adapters/torch/program/frames.h"
+#include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
 
 // Called after every op: if a node was made since the last one, its site is here.
-void remember_new_nodes();
+void remember_new_nodes(std::uint64_t next);
+inline void remember_new_nodes() {
+  const std::uint64_t next = at::sequence_number::peek();
+  if (__builtin_expect(this_thread().made_nodes(next), 0)) remember_new_nodes(next);
+}
 
 struct NodeInfo {
   bool running = false;  // a backward node is being evaluated on this thread

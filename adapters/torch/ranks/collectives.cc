@@ -76,15 +76,17 @@ struct Sides {
   std::vector<at::Tensor> written;
 };
 
-std::string way_of(std::string_view name, const Arguments& arguments, int rank,
+Message message_of(std::string_view name, const Arguments& arguments, int rank,
                    const std::string& group) {
-  const std::string tag = " tag " + std::to_string(arguments.number("tag", 0));
-  const std::string here = std::to_string(rank);
-  if (name == "send") return here + ">" + std::to_string(arguments.number("dst", -1)) + tag;
+  const std::int64_t tag = arguments.number("tag", 0);
+  const auto other = [&](std::string_view argument) {
+    return static_cast<int>(arguments.number(argument, -1));
+  };
+  if (name == "send") return {rank, other("dst"), tag};
   Receipts& receipts = Watcher::get().receipts();
-  if (name != "recv_") receipts.received_from_any(group, here + tag);
-  if (receipts.is_mixed(group, here + tag)) return "any>" + here + tag;
-  return std::to_string(arguments.number("src", -1)) + ">" + here + tag;
+  if (name != "recv_") receipts.received_from_any(group, rank, tag);
+  if (receipts.is_mixed(group, rank, tag)) return {std::nullopt, rank, tag};
+  return {other("src"), rank, tag};
 }
 
 std::optional<Sides> sides_of(const Wrapper& wrapper, const Call& call) {
@@ -99,7 +101,7 @@ std::optional<Sides> sides_of(const Wrapper& wrapper, const Call& call) {
   sides.call.group = group->getGroupName();
   sides.call.ranks = group->getSize();
   sides.call.reduces = name.find("reduce") != std::string_view::npos;
-  if (is_message(name)) sides.call.way = way_of(name, arguments, rank, sides.call.group);
+  if (is_message(name)) sides.call.message = message_of(name, arguments, rank, sides.call.group);
   // tensors: what is given is written over. Else there are inputs and outputs.
   const std::vector<at::Tensor> both = arguments.tensors("tensors");
   const bool gives = name.starts_with("recv") ? false
@@ -193,40 +195,30 @@ void give(const BadGift& bad, const Sides& sides, const Place& place) {
     if (!declared) story = encode(for_others(tell_story(*verdict)));
   }
   const nb::gil_scoped_acquire gil;
-  if (board_of_ranks().give() == nullptr) return;
+  if (Watcher::get().board_of_ranks().give() == nullptr) return;
   const Giver& amounts = bad.amounts;
-  const nb::tuple given = nb::make_tuple(sides.call.group, sides.call.way, sides.call.sequence,
-                                         amounts.nan, amounts.pos_inf, amounts.neg_inf, declared,
-                                         nb::bytes(story.data(), story.size()));
-  Py_XDECREF(Stopping::ask(board_of_ranks().give(), given.ptr()));
+  const nb::tuple gift = nb::make_tuple(amounts.nan, amounts.pos_inf, amounts.neg_inf, declared,
+                                        nb::bytes(story.data(), story.size()));
+  const nb::tuple given = nb::make_tuple(call_for_board(sides.call), gift);
+  Py_XDECREF(Stopping::ask(Watcher::get().board_of_ranks().give(), given.ptr()));
 }
 
 // Says that this rank is watched.
 void join() {
   const nb::gil_scoped_acquire gil;
   const Busy busy;
-  if (board_of_ranks().join() != nullptr)
-    Py_XDECREF(Stopping::ask(board_of_ranks().join(), nb::make_tuple().ptr()));
+  if (Watcher::get().board_of_ranks().join() != nullptr)
+    Py_XDECREF(Stopping::ask(Watcher::get().board_of_ranks().join(), nb::make_tuple().ptr()));
 }
 
 }  // namespace
-
-// Asked on every op: known once for each thread, from the name that torch gives those of gloo.
-bool works_for_collectives() noexcept {
-  thread_local const bool is_of_backend = [] {
-    char name[16] = {};
-    return ::pthread_getname_np(::pthread_self(), name, sizeof name) == 0 &&
-           std::string_view(name).starts_with("pt_gloo");
-  }();
-  return __builtin_expect(is_of_backend, 0) && !is_known_to_python();
-}
 
 void collective_begins(const Wrapper& wrapper, const Call& call) {
   if (call.arguments != nullptr) return;  // never: no collective has a trampoline
   std::optional<Sides> sides = sides_of(wrapper, call);
   if (!sides) return;
   Receipts& receipts = Watcher::get().receipts();
-  sides->call.sequence = receipts.next_number(sides->call.group, sides->call.way);
+  sides->call.sequence = receipts.next_number(sides->call.group, sides->call.message);
   if (receipts.is_first()) join();
   const Place place = current_place();
   const BadGift bad = bad_of(sides->given);

@@ -7,9 +7,10 @@
 
 namespace nanscope::torch_adapter {
 
-std::int64_t Receipts::next_number(const std::string& group, const std::string& way) {
+std::int64_t Receipts::next_number(const std::string& group,
+                                   const std::optional<Message>& message) {
   const std::lock_guard guard(lock_);
-  return numbers_[group + "\n" + way]++;
+  return numbers_[{group, message}]++;
 }
 
 void Receipts::backward_begins(bool nested) {
@@ -23,14 +24,14 @@ std::int64_t Receipts::ordinal_in_backward(const std::string& group) {
   return is_plain_ ? ordinals_[group]++ : -1;
 }
 
-void Receipts::received_from_any(const std::string& group, const std::string& to) {
+void Receipts::received_from_any(const std::string& group, int to, std::int64_t tag) {
   const std::lock_guard guard(lock_);
-  mixed_.insert(group + "\n" + to);
+  mixed_.emplace(group, to, tag);
 }
 
-bool Receipts::is_mixed(const std::string& group, const std::string& to) {
+bool Receipts::is_mixed(const std::string& group, int to, std::int64_t tag) {
   const std::lock_guard guard(lock_);
-  return mixed_.contains(group + "\n" + to);
+  return mixed_.contains({group, to, tag});
 }
 
 bool Receipts::is_first() {

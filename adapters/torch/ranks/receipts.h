@@ -12,16 +12,19 @@
 #include <ATen/core/Tensor.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "adapters/torch/watch/locks.h"
 #include "origin/world.h"
+#include "records/collective.h"
 #include "records/finding.h"
 
 namespace nanscope::torch_adapter {
@@ -43,7 +46,8 @@ struct Receipt {
 class Receipts {
  public:
   // The number of this call in its group, or of this message on its way.
-  [[nodiscard]] std::int64_t next_number(const std::string& group, const std::string& way);
+  [[nodiscard]] std::int64_t next_number(const std::string& group,
+                                         const std::optional<Message>& message);
   // A backward() or grad() was called, inside another or not.
   void backward_begins(bool nested);
   // How many such calls of the group came before in this backward. -1 where others are inside it,
@@ -51,8 +55,8 @@ class Receipts {
   [[nodiscard]] std::int64_t ordinal_in_backward(const std::string& group);
   // Whether a message to this rank, under this tag, was ever received from whoever sent one. Then
   // nobody knows any more which number the next one has on its way.
-  void received_from_any(const std::string& group, const std::string& to);
-  [[nodiscard]] bool is_mixed(const std::string& group, const std::string& to);
+  void received_from_any(const std::string& group, int to, std::int64_t tag);
+  [[nodiscard]] bool is_mixed(const std::string& group, int to, std::int64_t tag);
   // No call was noted yet.
   [[nodiscard]] bool is_first();
   void note(Receipt receipt, const std::vector<at::Tensor>& written);
@@ -82,8 +86,8 @@ class Receipts {
   Lock lock_{LockRank::kReceipts};
   std::uint64_t last_ = 0;
   std::size_t sweep_at_ = kFirstSweep;
-  std::unordered_map<std::string, std::int64_t> numbers_;
-  std::unordered_set<std::string> mixed_;  // group and receiver
+  std::map<std::pair<std::string, std::optional<Message>>, std::int64_t> numbers_;
+  std::set<std::tuple<std::string, int, std::int64_t>> mixed_;  // group, receiver and tag
   // Of the backward that runs.
   bool is_plain_ = false;  // no other was called inside it
   std::unordered_map<std::string, std::int64_t> ordinals_;

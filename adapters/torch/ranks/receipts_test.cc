@@ -17,10 +17,12 @@ Receipts& receipts() { return Watcher::get().receipts(); }
 StorageId storage(const at::Tensor& tensor) { return storage_id(*tensor.unsafeGetTensorImpl()); }
 
 TEST(Receipts, CallsAreCountedByGroupAndWay) {
-  EXPECT_EQ(receipts().next_number("a", ""), 0);
-  EXPECT_EQ(receipts().next_number("a", ""), 1);
-  EXPECT_EQ(receipts().next_number("b", ""), 0);
-  EXPECT_EQ(receipts().next_number("a", "0>1 tag 0"), 0);
+  EXPECT_EQ(receipts().next_number("a", std::nullopt), 0);
+  EXPECT_EQ(receipts().next_number("a", std::nullopt), 1);
+  EXPECT_EQ(receipts().next_number("b", std::nullopt), 0);
+  EXPECT_EQ(receipts().next_number("a", Message{0, 1, 0}), 0);
+  EXPECT_EQ(receipts().next_number("a", Message{std::nullopt, 1, 0}), 0);
+  EXPECT_EQ(receipts().next_number("a", Message{0, 1, 0}), 1);
 }
 
 TEST(Receipts, CallsOfTheReducerAreCountedInTheirBackward) {
@@ -35,11 +37,11 @@ TEST(Receipts, CallsOfTheReducerAreCountedInTheirBackward) {
 }
 
 TEST(Receipts, AReceiverThatTookFromAnyoneIsMixedFromThenOn) {
-  EXPECT_FALSE(receipts().is_mixed("0", "1 tag 0"));
-  receipts().received_from_any("0", "1 tag 0");
-  EXPECT_TRUE(receipts().is_mixed("0", "1 tag 0"));
-  EXPECT_FALSE(receipts().is_mixed("0", "1 tag 1"));
-  EXPECT_FALSE(receipts().is_mixed("1", "1 tag 0"));
+  EXPECT_FALSE(receipts().is_mixed("0", 1, 0));
+  receipts().received_from_any("0", 1, 0);
+  EXPECT_TRUE(receipts().is_mixed("0", 1, 0));
+  EXPECT_FALSE(receipts().is_mixed("0", 1, 1));
+  EXPECT_FALSE(receipts().is_mixed("1", 1, 0));
 }
 
 TEST(Receipts, WhatTheBackendCopiesOnWasReceivedToo) {

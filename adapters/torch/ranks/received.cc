@@ -8,20 +8,20 @@
 #include "adapters/torch/watch/stopping.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
-#include "capture/encode.h"
+#include "capture/decode.h"
 
 namespace nb = nanobind;
 
 namespace nanscope::torch_adapter {
 namespace {
 
-// One answer of `ask`: (rank, nan, pos_inf, neg_inf, declared, story).
-void take_answer(nb::handle answer, Receipt& receipt, bool& all_declared) {
-  receipt.call.givers.push_back({nb::cast<int>(answer[0]), nb::cast<std::int64_t>(answer[1]),
-                                 nb::cast<std::int64_t>(answer[2]),
-                                 nb::cast<std::int64_t>(answer[3])});
-  all_declared &= nb::cast<bool>(answer[4]);
-  const auto bytes = nb::cast<nb::bytes>(answer[5]);
+// One Gift of calls.py.
+void take_gift(nb::handle gift, Receipt& receipt, bool& all_declared) {
+  const auto count = [&](const char* name) { return nb::cast<std::int64_t>(gift.attr(name)); };
+  receipt.call.givers.push_back(
+      {nb::cast<int>(gift.attr("rank")), count("nan"), count("pos_inf"), count("neg_inf")});
+  all_declared &= nb::cast<bool>(gift.attr("declared"));
+  const auto bytes = nb::cast<nb::bytes>(gift.attr("story"));
   if (bytes.size() == 0) return;
   Result<Finding> story = decode_finding({bytes.c_str(), bytes.size()});
   if (!story) return;
@@ -53,16 +53,17 @@ void ask_givers(Receipt& receipt) {
   const nb::gil_scoped_acquire gil;
   const Busy busy;
   try {
-    if (board_of_ranks().ask() == nullptr) return;
-    const Collective& call = receipt.call;
-    const nb::tuple question =
-        nb::make_tuple(call.group, call.way, call.sequence, receipt.ordinal, receipt.bytes);
-    const nb::object answer = nb::steal(Stopping::ask(board_of_ranks().ask(), question.ptr()));
+    _object* const ask = Watcher::get().board_of_ranks().ask();
+    if (ask == nullptr) return;
+    const nb::tuple question = nb::make_tuple(call_for_board(receipt.call),
+                                              nb::make_tuple(receipt.ordinal, receipt.bytes));
+    const nb::object answer = nb::steal(Stopping::ask(ask, question.ptr()));
     if (!answer.is_valid() || answer.is_none()) return;
     bool all_declared = true;
-    for (nb::handle one : nb::object(answer[1])) take_answer(one, receipt, all_declared);
-    receipt.call.givers_known = nb::cast<bool>(answer[0]);
-    if (!answer[2].is_none()) receipt.call.bucket = nb::cast<int>(answer[2]);
+    for (nb::handle gift : nb::object(answer.attr("gifts"))) take_gift(gift, receipt, all_declared);
+    receipt.call.givers_known = nb::cast<bool>(answer.attr("known"));
+    const nb::object bucket = answer.attr("bucket");
+    if (!bucket.is_none()) receipt.call.bucket = nb::cast<int>(bucket);
     receipt.declared = all_declared && !receipt.call.givers.empty() && receipt.call.givers_known;
     keep_most(receipt.elsewhere);
   } catch (const std::exception&) {
@@ -73,16 +74,12 @@ void ask_givers(Receipt& receipt) {
 
 }  // namespace
 
-BoardOfRanks& board_of_ranks() {
-  static auto& one = *new BoardOfRanks;
-  return one;
-}
-
 void tell_ranks_of_leaving() noexcept {
   if (Py_IsInitialized() == 0) return;
   const nb::gil_scoped_acquire gil;
-  if (board_of_ranks().leave() == nullptr) return;
-  Py_XDECREF(Stopping::ask(board_of_ranks().leave(), nb::make_tuple().ptr()));
+  _object* const leave = Watcher::get().board_of_ranks().leave();
+  if (leave == nullptr) return;
+  Py_XDECREF(Stopping::ask(leave, nb::make_tuple().ptr()));
 }
 
 std::optional<World::Receipt> receipt_of(const TensorState& state) {

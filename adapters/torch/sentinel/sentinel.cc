@@ -147,8 +147,10 @@ bool Sentinel::any_buffer_turned_bad(bool all) {
     if (tensor.requires_grad()) continue;  // a parameter: its optimizer's affair
     buffer.version = version;
     const bool bad = is_bad(tensor);
-    turned |= bad && !buffer.was_bad;
+    const bool news = bad && !buffer.was_bad;
+    buffer.turned = news || (bad && buffer.turned);
     buffer.was_bad = bad;
+    turned |= all ? buffer.turned : news;
   }
   return turned;
 }
@@ -181,11 +183,11 @@ void Sentinel::begin_looks() {
   }
   counts_ = {};
   unsettled_ = {};
-  step_skipped_ = loss_since_step_ = nan_loss_ = nan_loss_skipped_ = false;
+  step_skipped_ = loss_since_step_ = nan_loss_ = nan_loss_skipped_ = bad_results_ = false;
   backwards_at_step_ = last_moment_ = 0;
   leaves_.clear();
   next_snapshot_ = Clock::time_point::max();
-  role_ = Role::kLooks;
+  duty_ = Duty::kLooks;
 }
 
 std::uint64_t Sentinel::shared_memory() const noexcept {
@@ -196,7 +198,7 @@ Alarm Sentinel::look_at_backward_begin(const std::vector<at::Tensor>& roots) {
   ++counts_.moments;
   if (const auto loss = number_in_root(roots)) {
     write_loss(*loss);
-    nan_loss_ |= std::isnan(*loss);
+    nan_loss_ |= std::isnan(*loss) && !bad_results_;
   }
   for (const at::Tensor& root : roots) {
     count_hidden(below_transforms(root));
@@ -214,6 +216,10 @@ Alarm Sentinel::look_at_backward_end(bool accumulated) {
   if (!accumulated || !steps_by_hand()) return {};
   if (any_buffer_turned_bad()) return "a buffer";
   return {};
+}
+
+void Sentinel::look_at_results(const std::vector<at::Tensor>& results) {
+  bad_results_ |= any_bad(results);
 }
 
 bool Sentinel::left_bad_gradients(const std::vector<at::Tensor>& results) const {
@@ -238,7 +244,7 @@ Alarm Sentinel::look_at_step_begin(const std::vector<at::Tensor>& parameters, bo
     if (is_bad(gradient)) return "a gradient";
   }
   if (bad_loss) return "the loss";
-  nan_loss_ = false;
+  nan_loss_ = bad_results_ = false;
   ++counts_.healthy;
   unsettled_ = {};
   return {};
@@ -255,6 +261,10 @@ Alarm Sentinel::look_at_step_end(const Written& written) {
 Alarm Sentinel::look_at_scaler(const at::Tensor& scale) {
   ++counts_.moments;
   nan_loss_skipped_ |= std::exchange(nan_loss_, false);
+  // A gradient penalty: of gradients that are too large for the scale, and skipped for it. What is
+  // bad for another reason is so at any scale.
+  if (std::exchange(bad_results_, false) && !nan_loss_skipped_)
+    loss_since_step_ = unsettled_.loss = false;
   const auto value = number_in_root({scale});
   return value && *value < 1 ? "what the loss scaler skips" : "";
 }
@@ -295,7 +305,7 @@ void Sentinel::report_unseen_steps() const {
 
 void Sentinel::begin_replay(std::int64_t last_moment) {
   last_moment_ = last_moment;
-  role_ = Role::kReplays;
+  duty_ = Duty::kReplays;
 }
 
 bool Sentinel::replay_moment(Moment moment, const std::vector<at::Tensor>& roots) {

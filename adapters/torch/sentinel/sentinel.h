@@ -80,16 +80,18 @@ struct Comparison {
 
 class Sentinel {
  public:
-  enum class Role : std::uint8_t { kOff, kLooks, kReplays };
-  [[nodiscard]] Role role() const noexcept { return role_; }
+  enum class Duty : std::uint8_t { kOff, kLooks, kReplays };
+  [[nodiscard]] Duty duty() const noexcept { return duty_; }
   [[nodiscard]] const SentinelCounts& counts() const noexcept { return counts_; }
 
   void begin_looks();
-  void end_looks() noexcept { role_ = Role::kOff; }
+  void end_looks() noexcept { duty_ = Duty::kOff; }
 
   // ---- looks
   [[nodiscard]] Alarm look_at_backward_begin(const std::vector<at::Tensor>& roots);
   [[nodiscard]] Alarm look_at_backward_end(bool accumulated);
+  // What autograd.grad() gave: a loss that is computed of it may be bad by its scale alone.
+  void look_at_results(const std::vector<at::Tensor>& results);
   // What a backward left is bad already: a replay from here on could not tell why.
   [[nodiscard]] bool left_bad_gradients(const std::vector<at::Tensor>& results) const;
   [[nodiscard]] Alarm look_at_step_begin(const std::vector<at::Tensor>& parameters, bool skipped);
@@ -138,6 +140,7 @@ class Sentinel {
     std::uint64_t version = 0;  // and where it lies
     bool was_bad = false;       // a mask, or what nobody has written since
     Owner owner;
+    bool turned = false;  // bad, and was finite before: asked about again at the end
   };
   struct Shared;
   void write_loss(double loss);
@@ -147,7 +150,7 @@ class Sentinel {
   // `all`: also large ones that look untouched.
   [[nodiscard]] bool any_buffer_turned_bad(bool all = false);
 
-  Role role_ = Role::kOff;
+  Duty duty_ = Duty::kOff;
   SentinelCounts counts_;
   Unsettled unsettled_;
   bool step_skipped_ = false;
@@ -156,6 +159,7 @@ class Sentinel {
   // the next moment, when the exact watch has judged that.
   bool nan_loss_ = false;
   bool nan_loss_skipped_ = false;
+  bool bad_results_ = false;  // of autograd.grad(), since the last step or skip
   std::int64_t backwards_at_step_ = 0;
   std::int64_t last_moment_ = 0;
   std::vector<WeakTensor> leaves_;  // of programs whose updates are written by hand

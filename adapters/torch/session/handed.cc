@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "capture/decode.h"
 #include "capture/encode.h"
 
 namespace nanscope::torch_adapter {
@@ -78,14 +79,14 @@ void Handed::open(std::string path, std::int64_t pid) {
 
 void Handed::add(const BadPattern& pattern, Kinds kinds, std::uint64_t origin,
                  const Finding* finding) {
-  const auto told = told_.find(origin);
-  if (!is_open() || (told == told_.end() && finding == nullptr)) return;
+  const auto known = story_of_.find(origin);
+  if (!is_open() || (known == story_of_.end() && finding == nullptr)) return;
   const std::tuple key{pattern.numel, pattern.places, origin};
   if (written_.size() >= kMostWritten || !written_.insert(key).second) return;
   Header header{.pid = pid_, .pattern = pattern, .nan = kinds.nan, .inf = kinds.inf};
   std::string record(sizeof header, '\0');
-  if (told != told_.end()) {
-    header.story = told->second;
+  if (known != story_of_.end()) {
+    header.story = known->second;
   } else {
     record += encode(*finding);
     header.bytes = record.size() - sizeof header;
@@ -96,7 +97,7 @@ void Handed::add(const BadPattern& pattern, Kinds kinds, std::uint64_t origin,
   if (::write(file.fd(), record.data(), record.size()) != static_cast<ssize_t>(record.size()))
     return;
   const auto end = static_cast<std::uint64_t>(::lseek(file.fd(), 0, SEEK_CUR));
-  if (told == told_.end()) told_.emplace(origin, end - record.size());
+  if (known == story_of_.end()) story_of_.emplace(origin, end - record.size());
 }
 
 std::optional<Handed::Story> Handed::find(const BadPattern& pattern, Kinds kinds) const {

@@ -31,7 +31,7 @@ class Handed {
   [[nodiscard]] bool is_open() const noexcept { return !path_.empty(); }
 
   // Whether this process has told of that origin already.
-  [[nodiscard]] bool knows(std::uint64_t origin) const { return told_.contains(origin); }
+  [[nodiscard]] bool knows(std::uint64_t origin) const { return story_of_.contains(origin); }
   // A tensor with these bad elements is handed over. `finding` is needed for a new origin only.
   void add(const BadPattern& pattern, Kinds kinds, std::uint64_t origin, const Finding* finding);
   // What was handed over with these elements; else the last that others handed over with such a
@@ -41,7 +41,8 @@ class Handed {
  private:
   std::string path_;
   std::int64_t pid_ = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> told_;  // where the story of an origin stands
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      story_of_;  // where the story of an origin stands
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> written_;
 };
 

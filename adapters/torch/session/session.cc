@@ -95,6 +95,7 @@ class Session {
   void add_warning(Forewarning warning, const std::string& op, StackId stack, StorageId weight);
   [[nodiscard]] bool error_found();
   [[nodiscard]] std::optional<Finding> error_number(std::size_t number);
+  [[nodiscard]] Capture so_far();
 
   // ---- what may still be undone
   [[nodiscard]] std::uint64_t open_harm() const noexcept { return open_harm_; }
@@ -250,18 +251,18 @@ void Session::on_the_same_again(const Verdict& verdict) {
   if (opens) add_spoilt(verdict);
   {
     const std::lock_guard guard(lock_);
-    const auto told = finding_of_.find(verdict.number);
-    const bool is_told = told != finding_of_.end();
-    if (is_told && told->second == kLeftOut) return;
+    const auto known = finding_of_.find(verdict.number);
+    const bool is_known = known != finding_of_.end();
+    if (is_known && known->second == kLeftOut) return;
     if (options_.on_error == OnError::kRaise) {
-      if (is_told) want_stop(verdict, told->second);
+      if (is_known) want_stop(verdict, known->second);
       return;
     }
     if (options_.on_error == OnError::kStop && an_error_stands()) return;
-    if (is_told) {
-      stand_again(told->second);
-      if (opens) open(told->second);
-      if (!opens) want_stop(verdict, told->second);
+    if (is_known) {
+      stand_again(known->second);
+      if (opens) open(known->second);
+      if (!opens) want_stop(verdict, known->second);
       return;
     }
   }
@@ -373,8 +374,8 @@ Coverage Session::coverage(const std::vector<NotWatched>& also) const {
   }
   if (left_out_ != 0) {
     const bool layer = !layer_.empty();
-    coverage.not_watched.push_back(
-        {"errors outside " + (layer ? layer_ : file_), layer ? "--layer" : "--file", left_out_});
+    coverage.not_watched.push_back({"errors outside " + (layer ? layer_ : file_),
+                                    layer ? "--layer" : "--file", left_out_, GapKind::kNotChosen});
   }
   coverage.not_watched.insert(coverage.not_watched.end(), also.begin(), also.end());
   return coverage;
@@ -410,8 +411,8 @@ void Session::begin(SessionOptions options) {
   judge.on_other_read([] { this_thread().want_look(); });
 }
 
-// Written by children only: the process that began the run reads it when it ends. The last line of
-// a child counts; "!": what it had found was undone.
+// Written by children only: the process that began the run reads it when it ends.
+// Note [Lines of the news] in run/news.py.
 void Session::announce(const std::string& capture_path) const {
   if (options_.news.empty()) return;
   const int fd = ::open(options_.news.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -448,6 +449,20 @@ bool Session::error_found() {
 std::optional<Finding> Session::error_number(std::size_t number) {
   const std::lock_guard guard(lock_);
   return number < findings_.size() ? std::optional(findings_[number]) : std::nullopt;
+}
+
+Capture Session::so_far() {
+  Capture capture;
+  {
+    const WithoutGil without_gil;
+    capture.coverage = coverage({});
+  }
+  const std::lock_guard guard(lock_);
+  capture.program = options_.program;
+  capture.findings = findings_;
+  std::stable_sort(capture.findings.begin(), capture.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.level < b.level; });
+  return capture;
 }
 
 void Session::add_warning(Forewarning warning, const std::string& op, StackId stack,
@@ -541,6 +556,8 @@ SessionEnd end_session(int exit_status, Ended ended, const std::vector<NotWatche
 }
 
 bool error_found() { return Session::get().error_found(); }
+
+Capture capture_so_far() { return Session::get().so_far(); }
 
 std::optional<Finding> error_number(std::size_t number) {
   return Session::get().error_number(number);

@@ -153,8 +153,11 @@ Finding begin_finding(const EventView& event) {
   }
   Origin& origin = finding.origin;
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
-  if (origin.kind == OriginKind::kImported && (!finding.makers.empty() || teller().began_late()))
+  if (origin.kind == OriginKind::kImported &&
+      (!finding.makers.empty() || teller().began_late() || origin.reinterpreted))
     origin.kind = OriginKind::kUnwatched;
+  // Once the watch is off, an op of the program may have made what then seems to come in.
+  finding.arrival_is_likely |= !Watcher::get().disarming().reason().empty();
   origin.from_other_device = event.from_other_device;
   origin.was_finite = event.origin_kind == OriginKind::kUnwatched && !event.from_other_device;
   origin.phase = origin.kind == OriginKind::kUnwatched ? event.place.phase : event.phase();
@@ -200,6 +203,7 @@ void be_made_there(Finding made, Finding& here) {
   if (made.chain.empty())
     made.chain.push_back({made.origin.op, made.origin.site, Phase::kData, Role::kBirth});
   made.arrival = std::move(here.arrival);
+  made.handed_by = here.handed_by;
   made.arrival_is_likely |= here.arrival_is_likely;
   here = std::move(made);
 }
@@ -209,18 +213,9 @@ bool be_handed_over(const EventView& event, Finding& finding) {
   std::optional<Handed::Story> story = handed().find(event.facts->pattern, event.kinds);
   if (!story) return false;
   const Phase phase = story->finding.origin.worker ? Phase::kData : story->finding.origin.phase;
-  const std::string pid = std::to_string(story->pid);
-  const std::string from = story->finding.origin.worker
-                               ? "worker " + std::to_string(*story->finding.origin.worker) +
-                                     " of a data loader (pid " + pid + ")"
-                               : "process " + pid;
   finding.arrival = std::move(story->finding.arrival);
   // Of several hands the last is told.
-  std::erase_if(finding.arrival,
-                [](const std::string& line) { return line.find(" handed ") != std::string::npos; });
-  finding.arrival.push_back(
-      from + (story->exact ? " handed it over: the tensor read here is bad at the same elements"
-                           : " handed over such a value before; which tensor it was is not known"));
+  finding.handed_by = HandedOver{story->pid, story->finding.origin.worker, story->exact};
   finding.arrival_is_likely = story->finding.arrival_is_likely || !story->exact;
   std::erase_if(story->finding.chain, [](const Link& link) { return link.role == Role::kHarm; });
   // A fresh interpreter that imports nothing of the program shows no line of it.
@@ -264,7 +259,7 @@ bool tell_arrival(const EventView& event, Finding& finding) {
     const nb::object answer = ask_python(teller().whence(), question_of(event, finding, number));
     if (answer.is_none()) return false;
     finding.arrival = python::field<std::vector<std::string>>(answer, "arrival");
-    finding.arrival_is_likely = python::field<bool>(answer, "likely");
+    finding.arrival_is_likely |= python::field<bool>(answer, "likely");
     const auto unwatched = python::field<std::string>(answer, "unwatched");
     if (!unwatched.empty() && !number) {
       finding.origin.kind = OriginKind::kUnwatched;

@@ -11,6 +11,7 @@ TEST(BackwardCalls, OneThatRunsAloneIsKnown) {
   {
     const BackwardCalls::Running running(calls, 7);
     EXPECT_EQ(calls.only(), 7u);
+    EXPECT_EQ(calls.allowed_by(), 0u);
   }
   EXPECT_EQ(calls.only(), 0u);
 }
@@ -26,6 +27,22 @@ TEST(BackwardCalls, OfSeveralAtOnceNoneIsTaken) {
   calls.begin(9);
   EXPECT_EQ(calls.only(), 9u);
   calls.end();
+}
+
+TEST(BackwardCalls, WhatItsBlockAllowsIsAllowedInTheThreadsOfTheEngine) {
+  BackwardCalls calls;
+  {
+    const BackwardCalls::Running running(calls, 7, 3);
+    EXPECT_EQ(calls.only(), 7u);
+    EXPECT_EQ(calls.allowed_by(), 3u);
+    calls.begin(8, 4);
+    EXPECT_EQ(calls.allowed_by(), 0u) << "whose op it is is not known";
+    calls.end();
+    EXPECT_EQ(calls.allowed_by(), 0u);
+  }
+  const BackwardCalls::Running running(calls, 0xffffffff, 0x10000);
+  EXPECT_EQ(calls.only(), 0xffffffff);
+  EXPECT_EQ(calls.allowed_by(), 0u);
 }
 
 }  // namespace

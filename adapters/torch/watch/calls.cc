@@ -21,6 +21,7 @@
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/own_time.h"
 #include "adapters/torch/watch/places.h"
+#include "adapters/torch/watch/quick_look.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
 #include "adapters/torch/watch/watcher.h"
@@ -135,9 +136,6 @@ bool is_left_out(const Wrapper& wrapper) {
          wrapper.rule != ScanRule::kReinterprets;
 }
 
-// A look at so little costs less than a proof.
-constexpr std::size_t kSmall = 4 << 10;
-
 Extent scanned(const c10::TensorImpl& output, Look& look) {
   const int found = ceiling_of(output);
   look.bad |= found == kNoCeiling;
@@ -171,7 +169,7 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
     return scanned(output, look);
   }
   const bool passed = passes(wrapper, call, output);
-  if (bytes <= kSmall && __builtin_expect(!Watcher::get().proofs().are_checked(), 1)) {
+  if (bytes <= kSmallResult && __builtin_expect(!Watcher::get().proofs().are_checked(), 1)) {
     if (!passed) {
       thread.count_bytes(bytes);
       return scanned(output, look);
@@ -202,17 +200,8 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
 }
 
 // Note [Threads of others]
-// A collective fills memory, its own too, with what other ranks sent, after it has returned and
-// between two ops of a thread that Python does not know (gloo's). What is seen of such memory says
-// nothing of what is there later.
-bool is_inside_collective(const Call& call) {
-  for (const Call* outer = call.outer; outer != nullptr; outer = outer->outer) {
-    if (wrapper_of(*outer).collective) return true;
-  }
-  return false;
-}
 bool others_write_after(const Call& call) {
-  return is_inside_collective(call) || !is_known_to_python();
+  return is_inside_collective(call) || (!this_thread().is_of_python() && !is_known_to_python());
 }
 
 void remember_written(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
@@ -250,11 +239,24 @@ bool takes_integers(const Call& call) {
   return viewed.defined() && holds_integers(*viewed.unsafeGetTensorImpl());
 }
 
+// The same bits are numbers of two types from here on, one of them floating. Complex numbers are
+// pairs of their own.
+void note_types(const Call& call, const at::Tensor& output) {
+  if (call.arguments == nullptr || !output.has_storage()) return;
+  const at::Tensor& viewed = by_reference<at::Tensor>(call.arguments[0]);
+  if (!viewed.defined()) return;
+  const auto number = [](const at::Tensor& t) { return c10::toRealValueType(t.scalar_type()); };
+  if (number(viewed) == number(output)) return;
+  if (!c10::isFloatingType(number(viewed)) && !c10::isFloatingType(number(output))) return;
+  Watcher::get().storages().reinterpret(output.storage());
+}
+
 void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& output, int number,
                     ThreadWatch& thread, Look& look) {
   Watcher& watcher = Watcher::get();
   const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
   const Sight sight = sight_of(impl);
+  if (wrapper.rule == ScanRule::kReinterprets) note_types(call, output);
   if (sight != Sight::kWatched) {
     if (sight != Sight::kNothing && sight != Sight::kWrapped)
       thread.count_unseen(static_cast<std::size_t>(sight));
@@ -344,7 +346,7 @@ void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t resul
 void call_begins(Call& call) {
   Wrapper& wrapper = wrapper_of(call);
   ThreadWatch& thread = this_thread();
-  call.inner = thread.is_busy() || works_for_collectives();
+  call.inner = thread.is_busy() || works_for_collectives(thread);
   call.closed = call.inner || !wrapper.transparent;
   if (call.inner) return;
   const Timed timed(Part::kBegin);
@@ -441,6 +443,10 @@ void look_at_results(Call& call, void* result, const Before* before) {
     const Timed<2> timed(Part::kNodes);
     remember_new_nodes();
   }
+  if (looks_well(wrapper, call, result, before, thread)) {
+    if (__builtin_expect(wrapper.looks_aside, 0)) look_aside(wrapper, call);
+    return;
+  }
 
   if (__builtin_expect(wrapper.transparent, 0)) {
     given_to_others(wrapper, call, result);
@@ -502,7 +508,7 @@ void look_at_device(Call& call, void* result, const Before* before) {
 
 void call_returned(Call& call, void* result) {
   if (call.inner) {
-    if (__builtin_expect(works_for_collectives(), 0)) carry_received(call, result);
+    if (works_for_collectives(this_thread())) carry_received(call, result);
     return;
   }
   const Timed timed(Part::kReturn);

@@ -39,13 +39,15 @@ enum class LockRank : std::uint8_t {
   kNodes,
   kNewOps,
   kDevices,
+  kCudaLooks,
+  kCudaProbes,  // held while a kernel is compiled, once for each type
   kProofs,
   kDisarming,
   kThreads,
 };
-inline constexpr std::array<std::string_view, 11> kLockNames = {
-    "session", "world",   "storages", "receipts",  "frames", "nodes",
-    "new ops", "devices", "proofs",   "disarming", "threads"};
+inline constexpr std::array<std::string_view, 13> kLockNames = {
+    "session", "world",      "storages",    "receipts", "frames",    "nodes",  "new ops",
+    "devices", "cuda looks", "cuda probes", "proofs",   "disarming", "threads"};
 
 // Lives as long as the process, like what it guards.
 class Lock {

@@ -11,23 +11,10 @@
 
 #include "adapters/torch/interpose/private_members.h"
 #include "adapters/torch/watch/gil.h"
+#include "adapters/torch/watch/owner_thread.h"
 #include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
-
-// Ends with the thread's state in Python, which is before others can have joined it.
-class OwnerThread {
- public:
-  explicit OwnerThread(PyThreadState* state) : state_(state) {}
-  [[nodiscard]] bool runs() const noexcept { return runs_.load(std::memory_order_acquire); }
-  void end() noexcept { runs_.store(false, std::memory_order_release); }
-  // With the GIL held, while it runs.
-  [[nodiscard]] PyThreadState* state() const noexcept { return state_; }
-
- private:
-  std::atomic<bool> runs_{true};
-  PyThreadState* state_;
-};
 
 // What is kept of the calling thread as an owner.
 class Owners {

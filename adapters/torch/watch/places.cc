@@ -22,7 +22,8 @@ Place current_place() {
   place.line = info.line;
   place.in_scaler = info.in_scaler;
   place.printing = info.printing;
-  place.allowed_by = this_thread().allowed_by();
+  place.allowed_by =
+      in_engine_thread ? Watcher::get().backward_calls().allowed_by() : this_thread().allowed_by();
   place.phase = info.optimizer ? Phase::kOptimizer : Phase::kForward;
   // Compiled autograd runs the whole backward in one call, and no node.
   if (info.in_engine && !node.running) place.phase = Phase::kBackward;

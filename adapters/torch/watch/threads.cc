@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <string_view>
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -14,6 +15,13 @@ void add(Counters& to, const Counters& from) {
   to.bytes += from.bytes;
   to.own_ticks += from.own_ticks;
   for (std::size_t i = 0; i < std::size(to.unseen); ++i) to.unseen[i] += from.unseen[i];
+}
+
+// From the name that torch gives those of gloo, before the first op.
+bool is_named_by_backend() noexcept {
+  char name[16] = {};
+  return ::pthread_getname_np(::pthread_self(), name, sizeof name) == 0 &&
+         std::string_view(name).starts_with("pt_gloo");
 }
 
 }  // namespace
@@ -47,6 +55,7 @@ Threads::Threads() {
 
 ThreadWatch& Threads::begin() {
   auto* thread = new ThreadWatch;
+  thread->is_of_backend_ = is_named_by_backend();
   pthread_setspecific(at_end_, thread);
   current_thread = thread;
   const std::lock_guard guard(lock_);

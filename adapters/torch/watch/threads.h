@@ -14,6 +14,7 @@
 
 #include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/own_time.h"
+#include "adapters/torch/watch/owner_thread.h"
 
 namespace nanscope {
 struct OnlyCompiled;
@@ -46,7 +47,7 @@ class Counter {
 struct Before;
 struct SiteRing;
 class HostCopies;
-class OwnerThread;
+class LatelyBad;
 
 // Belongs to its thread; the others read its counters.
 class ThreadWatch {
@@ -62,6 +63,15 @@ class ThreadWatch {
   // For a device that computes by the CPU's kernels: from here on, on this thread. Gives back what
   // held before.
   bool exchange_busy(bool busy) noexcept { return std::exchange(busy_, busy); }
+
+  // Belongs to a backend of torch.distributed, by its name.
+  [[nodiscard]] bool is_of_backend() const noexcept { return is_of_backend_; }
+  // Python knows it, for as long as it lives: a quick answer for those that have owned something.
+  [[nodiscard]] bool is_of_python() const noexcept { return owner_ != nullptr && owner_->runs(); }
+  // An autograd node was made since the last one was remembered; `next` is torch's next number.
+  [[nodiscard]] bool made_nodes(std::uint64_t next) const noexcept {
+    return next != last_sequence_;
+  }
 
   // A verdict was reached on this thread, and the program is to stop for this finding.
   void want_stop(std::size_t finding) noexcept {
@@ -83,18 +93,24 @@ class ThreadWatch {
   const OnlyCompiled* be_only_compiled(const OnlyCompiled* known) noexcept {
     return std::exchange(only_compiled_, known);
   }
+  // It computes again what a compiled region has computed without raising.
+  [[nodiscard]] bool repeats_region() const noexcept { return repeats_region_; }
+  bool repeat_region(bool repeats) noexcept { return std::exchange(repeats_region_, repeats); }
   [[nodiscard]] bool stop_wanted() const noexcept { return stop_wanted_; }
   void forget_stop() noexcept { stop_wanted_ = false; }
 
  private:
   friend class Busy;
+  friend class Threads;
   Counter ops_;
   Counter bytes_;
   OwnTime own_time_;
   Counter unseen_[std::size(Counters{}.unseen)];
   bool busy_ = false;
+  bool is_of_backend_ = false;
   bool stop_wanted_ = false;
   bool look_wanted_ = false;
+  bool repeats_region_ = false;
   std::uint32_t allowed_by_ = 0;
   const OnlyCompiled* only_compiled_ = nullptr;
 
@@ -109,6 +125,8 @@ class ThreadWatch {
   std::unique_ptr<Before, void (*)(Before*)> spare_before_{nullptr, nullptr};
   friend class CopiesOfThread;
   std::unique_ptr<HostCopies, void (*)(HostCopies*)> host_copies_{nullptr, nullptr};
+  friend class LatelyBad;
+  std::unique_ptr<LatelyBad, void (*)(LatelyBad*)> lately_bad_{nullptr, nullptr};
   friend class Stacks;
   void* known_stacks_ = nullptr;
   friend class Owners;

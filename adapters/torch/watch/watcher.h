@@ -9,6 +9,7 @@
 #include "adapters/torch/interpose/new_ops.h"
 #include "adapters/torch/interpose/other_devices.h"
 #include "adapters/torch/program/history.h"
+#include "adapters/torch/ranks/board.h"
 #include "adapters/torch/ranks/receipts.h"
 #include "adapters/torch/watch/backward_calls.h"
 #include "adapters/torch/watch/disarm.h"
@@ -51,6 +52,7 @@ class Watcher {
     return readable_devices_;
   }
   [[nodiscard]] Proofs& proofs() noexcept { return proofs_; }
+  [[nodiscard]] bool checks_proofs() const noexcept { return proofs_.are_checked(); }
   [[nodiscard]] BackwardCalls& backward_calls() noexcept { return backward_calls_; }
   [[nodiscard]] Outside& outside() noexcept { return outside_; }
   [[nodiscard]] Receipts& receipts() noexcept { return receipts_; }
@@ -58,6 +60,7 @@ class Watcher {
   [[nodiscard]] History& history() noexcept { return history_; }
   [[nodiscard]] const History& history() const noexcept { return history_; }
   [[nodiscard]] Stopping& stopping() noexcept { return stopping_; }
+  [[nodiscard]] BoardOfRanks& board_of_ranks() noexcept { return board_of_ranks_; }
   // The Python function that makes an operand again (hit/remade.h); null if there is none.
   [[nodiscard]] _object* make_again() const noexcept { return make_again_.get(); }
   void make_again_by(_object* function) { make_again_.keep(function); }
@@ -83,6 +86,7 @@ class Watcher {
   KeptFunction make_again_;
   Outside outside_;
   Receipts receipts_;
+  BoardOfRanks board_of_ranks_;
 };
 
 }  // namespace nanscope::torch_adapter

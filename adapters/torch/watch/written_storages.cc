@@ -53,6 +53,18 @@ void WrittenStorages::address_given(const c10::Storage& storage) {
   lent_.at(impl).computed = true;
 }
 
+void WrittenStorages::reinterpret(const c10::Storage& storage) {
+  address_given(storage);
+  const std::lock_guard guard(allocations_lock_);
+  lent_.at(storage.unsafeGetStorageImpl()).reinterpreted = true;
+}
+
+bool WrittenStorages::is_reinterpreted(const at::Tensor& tensor) const {
+  const std::lock_guard guard(allocations_lock_);
+  const auto found = lent_.find(storage_of(*tensor.unsafeGetTensorImpl()));
+  return found != lent_.end() && found->second.reinterpreted;
+}
+
 bool WrittenStorages::is_in_lent(const c10::StorageImpl* storage) const noexcept {
   const std::lock_guard guard(allocations_lock_);
   return lent_.contains(storage);

@@ -7,7 +7,9 @@
 // NumPy, DLPack, a C library that was given an address can write a storage at any time, and no op
 // shows it. Such a storage is never marked, whatever op writes it: its numbers are looked at
 // whenever they are read. It is lent for as long as it lives, since nobody says when the array or
-// the address is gone. Memory that torch did not allocate itself (is_foreign) needs no list.
+// the address is gone. Memory that torch did not allocate itself (is_foreign) needs no list. So is
+// memory that the program views as numbers of another type: what is finite as one may be bad as the
+// other, whoever writes it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -62,6 +64,9 @@ class WrittenStorages {
   void others_may_write(const at::Tensor& tensor);
   // Its address is in other hands: it is lent. What was computed stays known as such.
   void address_given(const c10::Storage& storage);
+  // It is viewed as numbers of another type.
+  void reinterpret(const c10::Storage& storage);
+  [[nodiscard]] bool is_reinterpreted(const at::Tensor& tensor) const;
   // A kernel of a device that is not watched wrote it: what is in it was computed there.
   void came_from_other_device(const at::Tensor& tensor);
   [[nodiscard]] bool is_from_other_device(const at::Tensor& tensor);
@@ -118,6 +123,7 @@ class WrittenStorages {
   struct Lent {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     bool computed = false;  // a watched op had written it when its address was given
+    bool reinterpreted = false;
   };
   std::unordered_map<const c10::StorageImpl*, Lent> lent_;
   std::size_t sweep_lent_at_ = kFirstSweep;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from nanscope.api.training_state import Snapshot
+from nanscope.api.training_state import SavedTraining
 from nanscope.api.trial import Harm, Trial
 from nanscope.errors import kind_of
 from nanscope.run.progress import Progress
@@ -34,8 +34,8 @@ class BatchSearch:
     walked: int
     asked: int | None
     trial: Trial = field(repr=False)
-    start: Snapshot = field(repr=False)
-    before: Snapshot | None = field(default=None, repr=False)
+    start: SavedTraining = field(repr=False)
+    before: SavedTraining | None = field(default=None, repr=False)
     last_healthy: Any = field(default=None, repr=False)
 
     @property
@@ -87,12 +87,12 @@ def find_first_bad_batch(
     _require(step, loader, model, optimizer)
     others = (scheduler, *also)
     trial = Trial(step, model, optimizer)
-    start = Snapshot(model, optimizer, others, loader)
+    start = SavedTraining(model, optimizer, others, loader)
     search = BatchSearch(None, None, trial.bad_already(), 0, batches, trial, start)
     if not search.found:
         bar = Progress(_total(loader, batches), "batches", progress)
         try:
-            _walk(search, loader, bar, lambda: Snapshot(model, optimizer, others))
+            _walk(search, loader, bar, lambda: SavedTraining(model, optimizer, others))
         finally:
             bar.close()
             start.restore()

@@ -32,18 +32,19 @@ def carry_out(name: str) -> int:
 
         there = torch.ones(1, device=name).device
     except Exception as error:
-        return told([], f"{name} is not there: {first_line(error)}")
+        return status_of([], f"{name} is not there: {first_line(error)}")
     lines = [f"device   {there}"]
     wrong = []
     for part in (try_types, try_places, try_births, try_losses):
         text, problem = part(there)
         lines.append(text)
         wrong += [problem] if problem else []
+    lines += looks(there)
     lines.append(cost(there))
-    return told(lines, "; ".join(wrong), there)
+    return status_of(lines, "; ".join(wrong), there)
 
 
-def told(lines: list[str], wrong: str, device: torch.device | None = None) -> int:
+def status_of(lines: list[str], wrong: str, device: torch.device | None = None) -> int:
     if wrong:
         lines.append(f"not watched: {wrong}")
     elif device is not None and device.type in ("cuda", "xpu", "mps", "hpu", "mtia"):
@@ -110,7 +111,7 @@ def try_places(device: torch.device) -> tuple[str, str]:
     return text, "parts of tensors are not seen as they are" if wrong else ""
 
 
-def told_of(finding: Finding | None) -> tuple | None:
+def identity_of(finding: Finding | None) -> tuple | None:
     if finding is None or finding.origin.site is None:
         return None
     origin = finding.origin
@@ -119,13 +120,13 @@ def told_of(finding: Finding | None) -> tuple | None:
 
 def try_births(device: torch.device) -> tuple[str, str]:
     """The births of the self-test: found, and found to be the same as on the CPU."""
-    here = {planted.name: told_of(found) for planted, found, _ in self_test.findings()}
+    here = {planted.name: identity_of(found) for planted, found, _ in self_test.findings()}
     total = same = 0
     for planted, found, problem in self_test.findings(device):
         total += 1
-        same += problem is None and told_of(found) == here[planted.name]
-        if problem is not None or told_of(found) != here[planted.name]:
-            sys.stdout.write(f"{planted.name}: {problem or told_of(found)}\n")
+        same += problem is None and identity_of(found) == here[planted.name]
+        if problem is not None or identity_of(found) != here[planted.name]:
+            sys.stdout.write(f"{planted.name}: {problem or identity_of(found)}\n")
     text = f"births   {same} of {total} found as on the CPU"
     return text, "not every planted birth was found" if same < total else ""
 
@@ -163,6 +164,17 @@ def try_losses(device: torch.device) -> tuple[str, str]:
     text = f"losses   the same with and without, {'yes' if watched == plain else 'no'}"
     text += f"; a tiny training takes {times:.1f} times as long"
     return text, "" if watched == plain else "the losses of a training change"
+
+
+def looks(device: torch.device) -> list[str]:
+    """By whose kernel it was looked at; known of CUDA alone."""
+    from nanscope import _torch
+
+    by = _torch.cuda_looks()
+    if not by:
+        return []
+    whose = "a kernel of nanscope's, " if by.startswith("sm_") else "torch's norm: "
+    return [f"looks    by {whose}{by}"]
 
 
 def cost(device: torch.device) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nanscope.api.batches import BatchSearch
-from nanscope.api.training_state import Snapshot
+from nanscope.api.training_state import SavedTraining
 from nanscope.api.trial import Harm, Trial
 from nanscope.run.progress import Progress
 
@@ -150,7 +150,7 @@ class _Tries:
         self.count = 0
         self.known: dict[tuple[int, ...], Harm | None] = {}
 
-    def run(self, state: Snapshot, batch: object) -> Harm | None:
+    def run(self, state: SavedTraining, batch: object) -> Harm | None:
         state.restore()
         self.count += 1
         self.bar.advance()
@@ -213,6 +213,6 @@ def _search(found, step, model, optimizer, others) -> BatchSearch:
         )
     if model is None and optimizer is None:
         raise TypeError("bisect_samples of a batch needs model= or optimizer=, to put them back.")
-    state = Snapshot(model, optimizer, others)
+    state = SavedTraining(model, optimizer, others)
     trial = Trial(step, model, optimizer)
     return BatchSearch(None, found, None, 0, None, trial, state, state)

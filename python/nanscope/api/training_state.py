@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class Snapshot:
+class SavedTraining:
     """`others`: anything with state_dict() and load_state_dict(), a scheduler or a GradScaler."""
 
     def __init__(self, model=None, optimizer=None, others: Iterable = (), loader=None) -> None:
@@ -32,9 +32,9 @@ class Snapshot:
         self.dicts = [copy.deepcopy(other.state_dict()) for other in self.others]
         self.random = _random_state(self.generators)
 
-    def now(self) -> Snapshot:
+    def now(self) -> SavedTraining:
         """Another one, of the same things as they stand now."""
-        return Snapshot(self.model, self.optimizers, self.others, self.loader)
+        return SavedTraining(self.model, self.optimizers, self.others, self.loader)
 
     def restore(self) -> None:
         torch = sys.modules["torch"]

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import gc
 import inspect
-import json
 import os
 import sys
-import threading
 import weakref
 from functools import wraps
 from typing import Any, Literal, TypeVar, overload
 
 from nanscope.errors import NonFiniteError, kind_of
-from nanscope.findings import Finding
+from nanscope.findings import Finding, Report
 from nanscope.run.conclusion import Conclusion
 from nanscope.run.ending import Ending, say
 from nanscope.run.observer import Observer
@@ -44,8 +42,10 @@ LATER = (
 )
 RUN = "this process is watched by `nanscope run` already: leave watch() out, or start it as usual."
 
-_lock = threading.Lock()
-_active: WatchBlock | None = None
+# The one block that is on, and where it was entered. Claimed by one call, without a lock: a fork by
+# another thread would copy that held.
+_active: dict[str, tuple[WatchBlock, str]] = {}
+BLOCK = "block"
 _fork_hooks = False
 
 
@@ -93,7 +93,6 @@ class WatchBlock:
         self._observer = Observer(self, None)  # of nothing, outside the block
         self._reported: set[int] = set()  # numbers of errors that were raised or handed over
         self._old: dict[int, tuple[weakref.ref, int]] = {}
-        self._entered_at = ""
 
     @property
     def finding(self) -> Finding | None:
@@ -154,19 +153,16 @@ class WatchBlock:
         self._report(conclusion, error)
 
     def _claim(self) -> None:
-        global _active
-        with _lock:
-            if _active is not None:
-                raise RuntimeError(NESTED.format(_active._entered_at))
-            run = sys.modules.get("nanscope.run.process")
-            if run is not None and run.begun:
-                raise RuntimeError(RUN)
-            _active = self
+        run = sys.modules.get("nanscope.run.process")
+        if run is not None and run.begun:
+            raise RuntimeError(RUN)
         frame = sys._getframe(2)
-        self._entered_at = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+        claim = self, f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+        holder = _active.setdefault(BLOCK, claim)
+        if holder is not claim:
+            raise RuntimeError(NESTED.format(holder[1]))
 
     def _leave(self) -> None:
-        global _active
         if self.hooks is not None:
             self.hooks.remove()
             self._adapter.disconnect()
@@ -174,8 +170,7 @@ class WatchBlock:
         self._observer.end()
         self._observer = Observer(self, None)
         self._old = {}
-        with _lock:
-            _active = None
+        _active.clear()
 
     def begin_session(self, pid: int, replays: bool = False) -> None:
         """In a replay it is that of the run, whose `pid` it has, and ends at the first error."""
@@ -242,7 +237,7 @@ class WatchBlock:
         if number is None or self._adapter is None:
             return None
         self._observer.error_in_replay()
-        finding = Finding.from_json(finding_of(self._adapter, number))
+        finding = finding_of(self._adapter, number)
         text = self._adapter.error_number(number).text()
         return self.exception_for_finding(number, finding, text)
 
@@ -298,9 +293,9 @@ class WatchBlock:
             error.add_note(self._text_of(late[0][0]))
 
     def take_findings(self, conclusion: Conclusion) -> None:
-        report = json.loads(conclusion.capture.json())
-        self.findings = [Finding.from_json(finding) for finding in report["findings"]]
-        self.verdict, self.report = report["verdict"], conclusion.capture.text()
+        report = Report.of(conclusion.capture)
+        self.findings, self.verdict = report.findings, report.verdict
+        self.report = conclusion.capture.text()
 
     def _text_of(self, number: int) -> str:
         """Of a replay's finding there is the whole report."""
@@ -351,15 +346,16 @@ def _watch_forks(adapter: ModuleType) -> None:
         return
     _fork_hooks = True
     os.register_at_fork(
-        before=lambda: adapter.fork_begins() if _active is not None else None,
-        after_in_parent=lambda: adapter.fork_ended() if _active is not None else None,
+        before=lambda: adapter.fork_begins() if _active else None,
+        after_in_parent=lambda: adapter.fork_ended() if _active else None,
         after_in_child=lambda: _forked(adapter),
     )
 
 
 def _forked(adapter: ModuleType) -> None:
-    if _active is None:
+    if not _active:
         return
     adapter.fork_ended()
-    if _active._observer.forked():
+    block, _ = _active[BLOCK]
+    if block._observer.forked():
         adapter.watch(False)

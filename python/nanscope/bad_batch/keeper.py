@@ -18,7 +18,7 @@ from collections import deque
 from nanscope.bad_batch import state
 from nanscope.bad_batch.folder import ABOUT, FINDING, SCHEMA, STEP
 from nanscope.bad_batch.training import Training
-from nanscope.outside.arrivals import arrivals
+from nanscope.findings import Finding, Report
 from nanscope.run.ending import say
 from nanscope.run.progress import counted
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
     from nanscope import _core
+    from nanscope.outside.loaders import Batch
     from nanscope.run.settings import Settings
 
 MOST_BATCHES = 8
@@ -45,10 +46,10 @@ NO_LOADER = (
 class Given:
     """A batch that a loader handed out: the program's own, and a copy from before it was used."""
 
-    def __init__(self, loader: int, number: int, batch: object) -> None:
+    def __init__(self, loader: int, number: int, batch: object, samples: Batch | None) -> None:
         self.loader = loader
         self.number = number
-        self.fetched = arrivals.loaders.count  # which fetch of this process it came from
+        self.samples = samples
         self.own = {id(tensor): tensor for tensor in state.tensors_in(batch)}
         self.copy = state.as_plain(batch)
 
@@ -101,7 +102,7 @@ class Keeper:
         self.before = state.state_of(self.training)
 
     def _copy_batch(self, loader: int, batch: object) -> None:
-        self.batches.append(Given(loader, self.given, batch))
+        self.batches.append(Given(loader, self.given, batch, self.training.samples))
         self.given += 1
 
     def _is_over(self, steps_ended: int = 0) -> bool:
@@ -140,9 +141,9 @@ class Keeper:
         if self.problem:
             say(f"nanscope: --bad-batch kept nothing, a fault of its own: {self.problem}")
             return
-        report = json.loads(capture.json())
-        finding = report["findings"][0]
-        if finding["origin"]["step"] != self.step:
+        finding = Report.of(capture).findings[0]
+        origin = finding.origin
+        if origin.step != self.step:
             self.used = None  # the origin lies before: it was another batch
         used = self.used or (self.batches[-1] if self.batches else None)
         if used is None and self.before is None:
@@ -156,11 +157,11 @@ class Keeper:
             "schema": SCHEMA,
             "argv": self.settings.argv,
             "folder": self.settings.folder,
-            "headline": finding["headline"],
-            "op": finding["origin"]["op"],
-            "site": {k: finding["origin"]["site"][k] for k in ("file", "line", "col", "code")},
-            "cause": finding["cause"]["id"],
-            "step": finding["origin"]["step"],
+            "headline": finding.headline,
+            "op": origin.op,
+            "site": {key: origin.site[key] for key in ("file", "line", "col", "code")},
+            "cause": finding.cause.id,
+            "step": origin.step,
             "loader": used.loader if used else None,
             "batch": used.number if used else None,
             "batch_seen_in_use": self.used is not None,  # else it is the last that was handed out
@@ -173,7 +174,7 @@ class Keeper:
         }
         try:
             with counted(f"writing {self.settings.bad_batch}", not self.settings.quiet):
-                self._write(about, kept, report)
+                self._write(about, kept, json.loads(capture.json()))
         except OSError as error:
             say(f"nanscope: {self.settings.bad_batch} could not be written: {error.strerror}.")
 
@@ -199,17 +200,17 @@ def is_ours(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, ABOUT))
 
 
-def blamed(finding: dict, used: Given | None) -> dict[str, list]:
+def blamed(finding: Finding, used: Given | None) -> dict[str, list]:
     """The rows of the batch whose elements are bad, where the result has the rows of the batch; and
-    the samples that they are of the dataset, where this process fetched them.
+    the samples that they are of the dataset, where it has keys.
     """
-    shapes = [facts["shape"] for facts in finding["outputs"][:1]]
+    shapes = [facts.shape for facts in finding.outputs[:1]]
     height = shapes[0][0] if shapes and shapes[0] else None
     copies = state.tensors_in(used.copy) if used else []
     if height is None or not any(t.dim() and t.shape[0] == height for t in copies):
         return {"rows": [], "samples": []}
-    rows = sorted({index[0] for index in finding["origin"].get("indices", []) if index})
-    samples = [arrivals.loaders.sample(used.fetched, row, height) for row in rows]
+    rows = sorted({index[0] for index in finding.origin.indices if index})
+    samples = [used.samples.sample(row, height) for row in rows] if used.samples else []
     return {"rows": rows, "samples": [sample for sample in samples if sample]}
 
 

@@ -4,7 +4,6 @@ and judges whether the same finding came of it.
 
 from __future__ import annotations
 
-import json
 import os
 
 from nanscope import _core
@@ -12,6 +11,7 @@ from nanscope.bad_batch import state
 from nanscope.bad_batch.folder import STEP, Refused, read_about
 from nanscope.bad_batch.keeper import Unwatched
 from nanscope.bad_batch.training import Training
+from nanscope.findings import Report
 from nanscope.run.ending import say
 
 TYPE_CHECKING = False
@@ -92,20 +92,19 @@ class Replayer:
 
     # --------------------------------------------------------------------------------- the end
     def conclude(self, capture: _core.Capture) -> int:
-        findings = json.loads(capture.json())["findings"]
-        found = next((finding for finding in findings if finding["level"] == "error"), None)
+        found = Report.of(capture).first_error
         if not self.placed:
             say(f"nanscope replay: {NOT_MET.format(self.problem)}.")
             return ANOTHER
         if found is None:
             say(f"nanscope replay: not met again: {self.about['headline']}.")
             return ANOTHER
-        origin, site = found["origin"], self.about["site"]
+        origin, kept = found.origin, self.about["site"]
         same = (
-            origin["op"] == self.about["op"]
-            and found["cause"]["id"] == self.about["cause"]
-            and all(origin["site"][key] == site.get(key) for key in ("line", "col"))
-            and os.path.basename(origin["site"]["file"]) == os.path.basename(site["file"])
+            origin.op == self.about["op"]
+            and found.cause.id == self.about["cause"]
+            and (origin.site.line, origin.site.col) == (kept.get("line"), kept.get("col"))
+            and os.path.basename(origin.site.file) == os.path.basename(kept["file"])
         )
         if not same:
             say(f"nanscope replay: another finding than the kept {self.about['headline']}.")

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 from contextlib import suppress
 from itertools import count
+from typing import Any
 
-from nanscope import _core
+from nanscope.outside.loaders import Batch
+from nanscope.outside.stand_ins import noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +63,8 @@ class Training:
         self.loaders = Numbered()
         self.loader_of: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # of iterators
         self.fetching = threading.local()
+        self.taken: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self.samples: Batch | None = None  # of the batch that is being handed out
 
     def connect(self, torch: ModuleType) -> None:
         from torch.nn.modules import module as modules
@@ -70,15 +75,17 @@ class Training:
         modules.register_module_buffer_registration_hook(self._parameter)
         modules.register_module_module_registration_hook(self._child)
         kind = torch.optim.Optimizer
-        kind.__init__ = _Method(_core.Around(kind.__init__, before=self._optimizer))
+        kind.__init__ = noted(kind.__init__, before=self._optimizer)
         _number_new(torch.optim.lr_scheduler.LRScheduler, self.schedulers_seen)
         _number_new(torch.amp.GradScaler, self.scalers_seen)
         optim.register_optimizer_step_post_hook(lambda *_: self.step_ended())
-        Iterator.__init__ = _Method(_core.Around(Iterator.__init__, before=self._iterator))
-        original = Iterator.__next__
-        Iterator.__next__ = _Method(
-            _core.Around(original, before=self._fetches, after=self._fetched)
-        )
+        Iterator.__init__ = noted(Iterator.__init__, before=self._iterator)
+        for name, before, after in (
+            ("_reset", self._begins_anew, None),
+            ("_next_index", self._takes_keys, self._keys_taken),
+            ("__next__", self._fetches, self._fetched),
+        ):
+            setattr(Iterator, name, noted(getattr(Iterator, name), before=before, after=after))
 
     # -------------------------------------------------------------------------- what is seen
     def _parameter(self, module: torch.nn.Module, *_: object) -> None:
@@ -96,11 +103,31 @@ class Training:
         if loader:
             self.loader_of[iterator] = self.loaders.number(loader[0])
 
+    def _begins_anew(self, iterator: object, *_: object) -> None:
+        """Workers that live on begin another epoch: what they had fetched ahead is thrown away."""
+        self.taken.setdefault(iterator, deque()).clear()
+
+    def _takes_keys(self, iterator: Any) -> None:
+        """Those of a batch to be fetched, here or by a worker; batches come in the same order."""
+        ordered = getattr(iterator, "_in_order", True) and hasattr(iterator._dataset, "__getitem__")
+        self.fetching.dataset = iterator._dataset if ordered else None
+        self.fetching.taken = self.taken.setdefault(iterator, deque())
+
+    def _keys_taken(self, keys: object) -> object:
+        each = keys if isinstance(keys, list) else [keys]
+        known = self.fetching.dataset is not None and all(key is not None for key in each)
+        self.fetching.taken.append(Batch(self.fetching.dataset, each) if known else None)
+        self.fetching.dataset = None
+        return keys
+
     def _fetches(self, iterator: object) -> None:
         self.fetching.loader = self.loader_of.get(iterator, 0)
+        self.fetching.ahead = self.taken.setdefault(iterator, deque())
         self.fetch_begins()
 
     def _fetched(self, batch: object) -> object:
+        ahead, self.fetching.ahead = self.fetching.ahead, None  # a loader may be in another's data
+        self.samples = ahead.popleft() if ahead else None
         return self.batch_given(self.fetching.loader, batch)
 
     # ------------------------------------------------------------------------- what there is
@@ -149,18 +176,3 @@ def _number_new(kind: type, seen: Numbered) -> None:
         return made
 
     kind.__new__ = staticmethod(new)
-
-
-class _Method:
-    """A C function that stands in for a method, so that no traceback has a frame of ours."""
-
-    def __init__(self, function: Callable) -> None:
-        self.function = function
-
-    def __get__(self, instance: object, owner: type | None = None) -> object:
-        from types import MethodType
-
-        return self.function if instance is None else MethodType(self.function, instance)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.function, name)

@@ -71,11 +71,11 @@ def begin(adapter: ModuleType, put: Put) -> None:
         when_imported(name, functools.partial(_stand_in, compiler, put, stand_in))
 
 
-def _stand_in(watch: Compiler, put: Put, stand_in: Callable, module: ModuleType) -> None:
+def _stand_in(compiler: Compiler, put: Put, stand_in: Callable, module: ModuleType) -> None:
     try:
-        stand_in(watch, put, module)
+        stand_in(compiler, put, module)
     except AttributeError:
-        watch.is_known = False
+        compiler.is_known = False
 
 
 def backward_begins() -> None:
@@ -96,7 +96,7 @@ def _compiled_so_far() -> int:
     return dynamo.counters["stats"]["unique_graphs"] if dynamo is not None else 0
 
 
-def _of_dynamo(watch: Compiler, put: Put, dynamo: ModuleType) -> None:
+def _of_dynamo(compiler: Compiler, put: Put, dynamo: ModuleType) -> None:
     tracer, output = dynamo.SubgraphTracer, dynamo.OutputGraph
     create = tracer.create_proxy
 
@@ -113,7 +113,7 @@ def _of_dynamo(watch: Compiler, put: Put, dynamo: ModuleType) -> None:
     @functools.wraps(compile_graph)
     def call_user_compiler(self, module, *args, **kwargs):
         return _compile(
-            watch, module, lambda: compile_graph(self, module, *args, **kwargs), self.compiler_fn
+            compiler, module, lambda: compile_graph(self, module, *args, **kwargs), self.compiler_fn
         )
 
     put(output, "call_user_compiler", call_user_compiler)
@@ -129,7 +129,7 @@ def _note_places(tracer: object, proxy: object) -> None:
         pass  # another version of the compiler: a call without a place of its own
 
 
-def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: object):
+def _compile(compiler: Compiler, module: object, compile_graph: Callable, backend: object):
     from nanscope.compiled.graphs import KeptGraph, forget_places
 
     global _kept
@@ -139,12 +139,12 @@ def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: 
     except Exception:
         graph = None
     forget_places(module)
-    watch.now.aot = None
+    compiler.now.aot = None
     as_given = str(module.graph)
-    compiled = watch.adapter.quietly(compile_graph)  # it computes nothing of the program's
-    aot, watch.now.aot = watch.now.aot, None
+    compiled = compiler.adapter.quietly(compile_graph)  # it computes nothing of the program's
+    aot, compiler.now.aot = compiler.now.aot, None
     if graph is None:
-        watch.count(NO_GRAPH)
+        compiler.count(NO_GRAPH)
         return compiled
     if graph.is_empty:
         return compiled
@@ -155,11 +155,13 @@ def _compile(watch: Compiler, module: object, compile_graph: Callable, backend: 
     from nanscope.compiled.backward_again import Waiting, is_in_compiled_autograd
     from nanscope.compiled.region import Region
 
-    watch.waiting = watch.waiting or Waiting()
+    compiler.waiting = compiler.waiting or Waiting()
     # Of a backend of somebody's own: what it writes shows at its first call.
     writes = [info.mutates_data for info in aot.input_info] if aot is not None else None
+    if aot is not None:
+        graph.leave_out_dead()
     settings = _settings_of(backend)
-    region = Region(watch.adapter, compiled, graph, writes, watch.count, watch.waiting)
+    region = Region(compiler.adapter, compiled, graph, writes, compiler.count, compiler.waiting)
     region.settings, region.seeded = settings, _is_seeded(settings)
     region.in_backward = is_in_compiled_autograd()
     return region
@@ -191,40 +193,40 @@ def _backend_name(backend: object) -> str:
     return _backend_name(inner) if inner is not None else ""
 
 
-def _of_packages(watch: Compiler, put: Put, packages: ModuleType) -> None:
+def _of_packages(compiler: Compiler, put: Put, packages: ModuleType) -> None:
     """AOTInductor's: they hold compiled code and no graph."""
     kind = getattr(packages, "AOTICompiledModel", None)
     if kind is not None:
-        _look_behind(watch, put, kind, PACKAGE)
+        _look_behind(compiler, put, kind, PACKAGE)
 
 
-def _of_frames(watch: Compiler, put: Put, rules: ModuleType) -> None:
+def _of_frames(compiler: Compiler, put: Put, rules: ModuleType) -> None:
     """Code of ours is nothing to compile: hooks run in the midst of functions that partly are."""
     rules.add("nanscope")
 
 
-def _of_ahead(watch: Compiler, put: Put, ahead: ModuleType) -> None:
+def _of_ahead(compiler: Compiler, put: Put, ahead: ModuleType) -> None:
     """What `torch.compile(...).aot_compile` made, or what was loaded of it."""
     kind = getattr(ahead, "AOTCompiledFunction", None)
     if kind is not None:
-        _look_behind(watch, put, kind, PRECOMPILED)
+        _look_behind(compiler, put, kind, PRECOMPILED)
 
 
-def _look_behind(watch: Compiler, put: Put, kind: type, why: str) -> None:
+def _look_behind(compiler: Compiler, put: Put, kind: type, why: str) -> None:
     run = kind.__call__
 
     @functools.wraps(run)
     def looked_at(self, *args, **kwargs):
-        if not watch.adapter.region_is_watched():
+        if not compiler.adapter.region_is_watched():
             return run(self, *args, **kwargs)
         from nanscope.compiled.opaque import look_at
 
-        return look_at(watch, why, run, self, *args, **kwargs)
+        return look_at(compiler, why, run, self, *args, **kwargs)
 
     put(kind, "__call__", looked_at)
 
 
-def _of_precompiled(watch: Compiler, put: Put, packages: ModuleType) -> None:
+def _of_precompiled(compiler: Compiler, put: Put, packages: ModuleType) -> None:
     """Caches of whole functions (`caching_precompile`): no graph is made of what they hold."""
     kind = getattr(packages, "CompilePackage", None)
     if kind is None:
@@ -234,19 +236,19 @@ def _of_precompiled(watch: Compiler, put: Put, packages: ModuleType) -> None:
     @functools.wraps(install)
     def counted(self, backends, *args, **kwargs):
         for _ in backends:
-            watch.count(PRECOMPILED)
+            compiler.count(PRECOMPILED)
         return install(self, backends, *args, **kwargs)
 
     put(kind, "install", counted)
 
 
-def _of_aot(watch: Compiler, put: Put, wrappers: ModuleType) -> None:
+def _of_aot(compiler: Compiler, put: Put, wrappers: ModuleType) -> None:
     """All backends of AOTAutograd, inductor among them."""
     post_compile = wrappers.RuntimeWrapper.post_compile
 
     @functools.wraps(post_compile)
     def noted(self, *args, **kwargs):
-        watch.now.aot = kwargs.get("runtime_metadata")
+        compiler.now.aot = kwargs.get("runtime_metadata")
         return post_compile(self, *args, **kwargs)
 
     put(wrappers.RuntimeWrapper, "post_compile", noted)
@@ -255,6 +257,6 @@ def _of_aot(watch: Compiler, put: Put, wrappers: ModuleType) -> None:
     # What a compiled forward or backward does inside is its own affair; its results are looked at.
     @functools.wraps(run)
     def call_func_at_runtime_with_args(*args, **kwargs):
-        return watch.adapter.quietly(run, *args, **kwargs)
+        return compiler.adapter.quietly(run, *args, **kwargs)
 
     put(wrappers, "call_func_at_runtime_with_args", call_func_at_runtime_with_args)

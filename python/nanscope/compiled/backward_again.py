@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanscope.compiled.differences import Way
-    from nanscope.compiled.region import Call
+    from nanscope.compiled.region import RegionCall
 
 NODE = "CompiledFunctionBackward"
 CALL = "_nanscope_call"  # of a node: the call that it belongs to
 MOST_WAITING = 4096
 
 
-def await_backward(call: Call, results: Sequence[object]) -> None:
+def await_backward(call: RegionCall, results: Sequence[object]) -> None:
     """Puts a hook on the node that computes the region's gradients, if it has one."""
     node, others = None, []
     for number, result in enumerate(results):
@@ -48,7 +48,7 @@ def await_backward(call: Call, results: Sequence[object]) -> None:
         call.region.count(OTHER_BACKEND)  # other nodes are torch's own: their ops are watched
 
 
-def _hook(node: object, call: Call) -> None:
+def _hook(node: object, call: RegionCall) -> None:
     guarded = call.region.guarded
     node.register_hook(lambda given, received: guarded(_ended, call, given, received))
 
@@ -61,7 +61,7 @@ class Waiting:
     def __init__(self) -> None:
         self._nodes: list[weakref.ref] = []
 
-    def keep(self, node: object, call: Call) -> None:
+    def keep(self, node: object, call: RegionCall) -> None:
         if len(self._nodes) >= MOST_WAITING:
             self._nodes = [known for known in self._nodes if known() is not None][-MOST_WAITING:]
         setattr(node, CALL, call)  # it lives as long as the node
@@ -104,19 +104,22 @@ def is_in_compiled_autograd() -> bool:
     return bool(getattr(compiler, "in_compiled_autograd_region", False))
 
 
-def _ended(call: Call, given: Sequence[object], received: Sequence[object]) -> None:
+def _ended(call: RegionCall, given: Sequence[object], received: Sequence[object]) -> None:
     """`given`: the gradients of the inputs, just computed; `received`: those of the results."""
     adapter = call.region.adapter
     if not adapter.region_is_watched():
         return
-    bad = adapter.look_at_region(given)
+    bad, _ = adapter.look_at_region(given)
     if bad:
-        _tell(call, given, received, bad)
+        with ways.without_dynamo():
+            _tell(call, given, received, bad)
     call.let_go()
     adapter.stop_for_region()
 
 
-def _tell(call: Call, given: Sequence[object], received: Sequence[object], bad: list[int]) -> None:
+def _tell(
+    call: RegionCall, given: Sequence[object], received: Sequence[object], bad: list[int]
+) -> None:
     """Whence the bad gradients are, as far as a replay shows it."""
     numbers, gradients, why = _inputs_of_node(call), {}, ""
 
@@ -137,10 +140,10 @@ def _tell(call: Call, given: Sequence[object], received: Sequence[object], bad: 
         ("gradients", *bad),
         recompute,
     )
-    call.tell_opposite(given, replayed, bad)
+    call.tell_finite(given, replayed, bad)
 
 
-def _inputs_of_node(call: Call) -> dict[int, int]:
+def _inputs_of_node(call: RegionCall) -> dict[int, int]:
     """Which input of the region each gradient of the running node is for."""
     node = torch._C._current_autograd_node()
     by_maker: dict[tuple[int, int], int] = {}
@@ -158,7 +161,7 @@ def _inputs_of_node(call: Call) -> dict[int, int]:
     return found
 
 
-def _again(call: Call, received: Sequence[object], way: Way) -> dict[int, torch.Tensor]:
+def _again(call: RegionCall, received: Sequence[object], way: Way) -> dict[int, torch.Tensor]:
     """The gradients, computed once more, by the number of the input."""
     adapter = call.region.adapter
     inputs, leaves = call.inputs_again(), {}
@@ -175,7 +178,8 @@ def _again(call: Call, received: Sequence[object], way: Way) -> dict[int, torch.
         with torch.enable_grad(), torch.autocast("cpu", dtype, enabled=on):
             results = call.again(inputs, way)
         try:
-            found = _gradients_of(call, results, received, list(leaves.values()))
+            leaves_now = list(leaves.values())
+            found = adapter.repeat_region(_gradients_of, call, results, received, leaves_now)
         except (NonFiniteError, CannotReplay):
             raise
         except Exception as error:
@@ -183,7 +187,7 @@ def _again(call: Call, received: Sequence[object], way: Way) -> dict[int, torch.
     return dict(zip(leaves, found, strict=False))
 
 
-def _gradients_of(call: Call, results, received: Sequence[object], leaves: list) -> tuple:
+def _gradients_of(call: RegionCall, results, received: Sequence[object], leaves: list) -> tuple:
     roots, gradients = [], []
     for number, place in call.edges:
         if received[place] is not None and results[number].requires_grad:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 
-from nanscope.compiled import frames
+from nanscope.compiled import dead_calls, frames
 from nanscope.compiled.reasons import MODULES, TALKS
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ _DRAWS = re.compile(
     r"rand|dropout|bernoulli|normal_|multinomial|exponential|uniform|cauchy|geometric|poisson|"
     r"gumbel|rrelu|scaled_dot_product|multi_head"
 )
+_ALLOCATES = re.compile(r"empty")
 _TALKS = re.compile(r"c10d|distributed|all_reduce|all_gather|reduce_scatter|all_to_all")
 
 
@@ -34,15 +35,26 @@ class KeptGraph:
         named += module.named_buffers(remove_duplicate=False)
         self.held = [tensor for _, tensor in named]
         self.run = _framed(module, [name for name, _ in named])
+        self.lines = _lines(module)
+        self.inputs = sum(node.op == "placeholder" for node in self.run.graph.nodes)
+        self._read_calls()
+
+    def _read_calls(self) -> None:
         names = [_name_of(node) for node in _calls(self.run)]
         self.size = len(names)  # calls
         self.draws = any(map(_DRAWS.search, names))
+        self.allocates = any(map(_ALLOCATES.search, names))  # memory that it may not write
         talks = any(map(_TALKS.search, names))
-        self.lines = _lines(module)
-        self.inputs = sum(node.op == "placeholder" for node in self.run.graph.nodes)
         self.obstacle = TALKS if talks else ""
         if any(node.op == "call_module" for node in _calls(self.run)):
             self.obstacle = MODULES
+
+    def leave_out_dead(self) -> None:
+        """As AOTAutograd does."""
+        for module in [self.run, *_parts(self.run)]:
+            if dead_calls.leave_out(module.graph):
+                module.recompile()
+        self._read_calls()
 
     @property
     def is_empty(self) -> bool:
@@ -66,7 +78,8 @@ def _framed(module: GraphModule, held: list[str]) -> GraphModule:
     graph.output(graph.graph_copy(module.graph, copies))
     for number, node in enumerate(graph.nodes):
         places = node.meta.get(PLACES)
-        node.meta = {}  # the values that it was traced with
+        # Not the values that it was traced with.
+        node.meta = {dead_calls.PURE: dead_calls.is_pure(node)}
         if places and node.op == "call_function" and node.target is not operator.getitem:
             node.meta["name"] = _name_of(node)
             node.target = frames.calling(node.target, places, number)
@@ -83,13 +96,19 @@ def _framed(module: GraphModule, held: list[str]) -> GraphModule:
     return framed
 
 
-def _nodes(module: GraphModule) -> Iterator[Node]:
+def _parts(module: GraphModule) -> Iterator[GraphModule]:
+    """The graphs inside it."""
     import torch.fx
 
-    yield from module.graph.nodes
     for part in module.children():
         if isinstance(part, torch.fx.GraphModule):
-            yield from _nodes(part)
+            yield part
+            yield from _parts(part)
+
+
+def _nodes(module: GraphModule) -> Iterator[Node]:
+    for each in [module, *_parts(module)]:
+        yield from each.graph.nodes
 
 
 def _calls(module: GraphModule) -> Iterator[Node]:

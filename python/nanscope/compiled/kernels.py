@@ -67,10 +67,10 @@ class KernelSearch:
 
     def _lines_at(self, file: str, line: int) -> tuple[tuple[str, int], ...]:
         """Of the program, what the compiler says of this line of its own."""
-        told = self._linemaps.get(file) or ((), ())
-        if len(told) != 2:
+        linemap = self._linemaps.get(file) or ((), ())
+        if len(linemap) != 2:
             return ()
-        starts, traces = told
+        starts, traces = linemap
         last = max((start for start in starts if start <= line), default=None)
         lines: dict[tuple[str, int], None] = {}
         for start, trace in zip(starts, traces, strict=False):

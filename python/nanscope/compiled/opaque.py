@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from nanscope.compiled.attach import Compiler
 
 
-def look_at(watch: Compiler, why: str, run: Callable, *args, **kwargs):
+def look_at(compiler: Compiler, why: str, run: Callable, *args, **kwargs):
     """Calls it; what it gives is looked at. `why`: no replay can be made."""
-    results = watch.adapter.quietly(run, *args, **kwargs)
+    results = compiler.adapter.quietly(run, *args, **kwargs)
     try:
-        _tell(watch, why, tree_leaves((args[1:], kwargs)), tree_leaves(results))
+        _tell(compiler, why, tree_leaves((args[1:], kwargs)), tree_leaves(results))
     except NonFiniteError:
         raise
     except Exception as error:
-        watch.count(FAULT.format(error))
+        compiler.count(FAULT.format(error))
     return results
 
 
-def _tell(watch: Compiler, why: str, inputs: list, results: list) -> None:
-    adapter = watch.adapter
-    bad = adapter.look_at_region(results)
+def _tell(compiler: Compiler, why: str, inputs: list, results: list) -> None:
+    adapter = compiler.adapter
+    bad, _ = adapter.look_at_region(results)
     if not bad:
         return
     given = [value for value in inputs if adapter.quietly(is_bad, value)]
     if given and not adapter.is_any_known_bad(given):
-        watch.count(why)  # whose it is shows where it is read next, and is never certain
+        compiler.count(why)  # whose it is shows where it is read next, and is never certain
         return
     known = next((value for value in given if adapter.is_any_known_bad([value])), None)
     for place in bad:
-        adapter.tell_region(results[place], known, None, MADE_BY_OPAQUE.format(why), None)
+        adapter.tell_region(results[place], known, False, None, MADE_BY_OPAQUE.format(why), None)
     adapter.stop_for_region()

@@ -11,7 +11,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from nanscope.compiled.dispatch_mode import DispatchMode
 
 aten = torch.ops.aten
 
@@ -55,11 +56,7 @@ def drawn_from(before):
         torch.set_rng_state(now)
 
 
-class _Seeded(TorchDispatchMode):
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # a wrapper would put a frame of torch between the program and its op
-
+class _Seeded(DispatchMode):
     def __init__(self, adapter) -> None:
         super().__init__()
         self.adapter = adapter

@@ -13,6 +13,7 @@ NOT_REPEATED = (
     "; run again on the same inputs it gives no such value, neither eagerly nor compiled: memory "
     "that nobody has written, or another thread, may be behind it"
 )
+UNWRITTEN = "; it reads memory that nobody has written"
 NOT_MATCHED = "; which of the values of a replay it is, is not known"
 LET_GO = "its inputs were let go of after its first backward"
 WRITTEN = "one of its inputs was written since"

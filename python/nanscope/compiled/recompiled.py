@@ -12,7 +12,7 @@ from nanscope.compiled import random_bits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nanscope.compiled.region import Call
+    from nanscope.compiled.region import RegionCall
 
 MOST_CALLS = 300  # of a graph: to compile a larger one takes minutes
 
@@ -53,7 +53,7 @@ class Recompiled:
         self.setting = setting
         self._compiled = None
 
-    def __call__(self, call: Call, inputs: list[object]) -> tuple:
+    def __call__(self, call: RegionCall, inputs: list[object]) -> tuple:
         import torch._inductor.config as config
 
         patches = {**call.region.settings, self.setting.name: self.setting.value}
@@ -63,7 +63,7 @@ class Recompiled:
             return tuple(self._compiled(*inputs))
 
 
-def _compile(call: Call, inputs: list[object], patches: dict[str, object]):
+def _compile(call: RegionCall, inputs: list[object], patches: dict[str, object]):
     import torch.fx
     from torch._inductor.compile_fx import compile_fx
 
@@ -72,7 +72,7 @@ def _compile(call: Call, inputs: list[object], patches: dict[str, object]):
     return compile_fx(torch.fx.GraphModule(kept, graph), inputs, config_patches=patches)
 
 
-def worth_trying(call: Call, is_half: bool) -> list[Setting]:
+def worth_trying(call: RegionCall, is_half: bool) -> list[Setting]:
     """Those that differ from what the region was compiled with."""
     if not call.region.settings or call.region.graph.size > MOST_CALLS:
         return []

@@ -60,11 +60,14 @@ class Region:
         self.in_backward = False  # compiled autograd made it
         self.found: dict[tuple, differences.Found] = {}  # where eager gives something else
         self.lessons = 0
+        self.zeros = 0  # lessons because of a result that is nothing but zeros
+        self.memory = adapter.RegionMemory()
+        self._numbers: tuple[object, tuple[int, ...]] = (None, ())  # see written_of
 
     def __call__(self, *args):
-        if not self.adapter.region_is_watched() or any(map(is_traced, args)):
+        if not self.adapter.region_is_watched() or self.is_traced(args):
             return self.compiled(*args)
-        call = self.guarded(Call, self, [*self.graph.held, *args])
+        call = self.guarded(RegionCall, self, [*self.graph.held, *args])
         try:
             results = self.adapter.quietly(self.compiled, *args)
         except Exception:
@@ -88,8 +91,18 @@ class Region:
     def __getattr__(self, name: str):
         return getattr(self.compiled, name)
 
-    def written_of(self, inputs: Sequence[object]) -> set[int]:
-        """Those that it writes, by number."""
+    def is_traced(self, args: Sequence[object]) -> bool:
+        """Another compiler is at work: nothing is computed."""
+        return self.adapter.any_subclass(args) and any(map(is_of_a_tracer, args))
+
+    def written_of(self, inputs: Sequence[object]) -> tuple[int, ...]:
+        """Those that it writes, by number and in order."""
+        asked = len(inputs), len(self.written)
+        if self._numbers[0] != asked:
+            self._numbers = asked, tuple(sorted(self._written_of(inputs)))
+        return self._numbers[1]
+
+    def _written_of(self, inputs: Sequence[object]) -> set[int]:
         if self.writes is None:
             return self.written
         if len(self.writes) != len(inputs):
@@ -105,24 +118,43 @@ class Region:
         return MADE_BY.format(", ".join(shown) + (f" and {more} more lines" if more else ""))
 
 
-class Call:
+class RegionCall:
     """One call of a region: what went in, as it was."""
 
     def __init__(self, region: Region, args: Sequence[object]) -> None:
         self.region = region
-        # A list is emptied by the call: what lies in it is an input by itself.
-        self.lengths = [len(value) if isinstance(value, list) else None for value in args]
-        self.inputs = [one for v in args for one in (v if isinstance(v, list) else [v])]
-        self.copies: dict[int, torch.Tensor] = {}  # of inputs that the region writes
-        for number in region.written_of(self.inputs):
-            if isinstance(self.inputs[number], torch.Tensor):
-                self.copies[number] = self.copy(self.inputs[number])
-        self.versions = [version_of(value) for value in self.inputs]
+        self.lengths = None  # of lists among them, for each
+        self.inputs = args
+        if list in map(type, args):
+            # A list is emptied by the call: what lies in it is an input by itself.
+            self.lengths = [len(value) if isinstance(value, list) else None for value in args]
+            self.inputs = [one for v in args for one in (v if isinstance(v, list) else [v])]
+        self._keep_what_is_written()
         self.drawn_from = torch.get_rng_state() if region.graph.draws else None
         self.drawn_to = None
         self.autocast = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
         self.first_node = torch.autograd._get_sequence_nr()  # of autograd, that it may make
+        self.returned = False  # without raising
         self.edges: list[tuple[int, int]] = []  # (result, which of the node's gradients it gets)
+
+    def _keep_what_is_written(self) -> None:
+        region = self.region
+        written = region.written_of(self.inputs)
+        # What is known to be bad in them must be known of a copy from the start.
+        bad = region.adapter.is_any_known_bad(self.inputs)
+        self.kept = region.adapter.keep_inputs(self.inputs, () if bad else written, region.memory)
+        self._copies: dict[int, torch.Tensor] = {}
+        for number in written if bad else self.kept.others:
+            if isinstance(self.inputs[number], torch.Tensor):
+                self._copies[number] = self.copy(self.inputs[number])
+
+    @property
+    def copies(self) -> dict[int, torch.Tensor]:
+        """Of inputs that the region writes, by number; made when a replay asks for them."""
+        for number in self.kept.numbers if self.kept is not None else ():
+            if number not in self._copies:
+                self._copies[number] = self.kept.copy(number)
+        return self._copies
 
     def copy(self, tensor: torch.Tensor) -> torch.Tensor:
         """With what is known of it."""
@@ -133,21 +165,31 @@ class Call:
         return made
 
     def ended(self, results: Sequence[object]) -> None:
-        region = self.region
+        region, self.returned = self.region, True
         if self.drawn_from is not None:
             self.drawn_to = torch.get_rng_state()
-        changed = [i for i, old in enumerate(self.versions) if version_of(self.inputs[i]) != old]
-        unforeseen = [i for i in changed if i not in self.copies]
+        unforeseen = self._unforeseen()
         region.written.update(unforeseen)
-        written = sorted({*self.copies, *unforeseen})
-        bad = region.adapter.look_at_region([*results, *(self.inputs[i] for i in written)])
+        written = sorted({*self.kept.numbers, *self._copies, *unforeseen})
+        adapter = region.adapter
+        bad, zero = adapter.look_at_region([*results, *(self.inputs[i] for i in written)])
         if bad:
-            self.tell(results, written, bad)
-            region.adapter.stop_for_region()
-        elif region.lessons < MOST_LESSONS and region.adapter.is_any_known_bad(self.inputs):
+            with ways.without_dynamo():
+                self.tell(results, written, bad)
+            adapter.stop_for_region()
+        elif region.lessons < MOST_LESSONS and adapter.is_any_known_bad(self.inputs):
             region.lessons += 1
             self.learn(results)
+        elif region.zeros < MOST_LESSONS and any(number < len(results) for number in zero):
+            region.zeros += 1
+            self.learn(results)
         backward_again.await_backward(self, results)
+
+    def _unforeseen(self) -> list[int]:
+        """Inputs that were written, and were not known to be."""
+        if self.kept is None:
+            return []
+        return [i for i in self.kept.unforeseen(self.inputs) if i not in self._copies]
 
     def tell(self, results: Sequence[object], written: list[int], bad: list[int]) -> None:
         """Whence the bad ones are, as far as a replay shows it."""
@@ -174,7 +216,7 @@ class Call:
             ("results", *bad),
             recompute,
         )
-        self.tell_opposite(results, again or (), bad)
+        self.tell_finite(results, again or (), bad)
 
     def _before(self, place: int) -> object:
         return self.copies.get(place, self.inputs[place])
@@ -185,7 +227,7 @@ class Call:
         """
         region, quietly = self.region, self.region.adapter.quietly
         pairs = [*zip(results, replayed, strict=True)]
-        alike = [quietly(differences.is_bad_alike, *pair) for pair in pairs]
+        alike = [quietly(differences.explains, *pair) for pair in pairs]
         others = [
             place
             for place, (_, other) in enumerate(pairs)
@@ -204,29 +246,36 @@ class Call:
             best = other if alike[place] else shown.get(place)
             if not quietly(differences.is_bad_alike, result, best):
                 best = None
+            was_nan = best is not None and quietly(differences.is_nan_where_bad, result, best)
             matched = alike[place] or place in others
             words = region.words() + (found.why or (ONLY_COMPILED if matched else NOT_MATCHED))
             known = found.known if place in others else None
-            region.adapter.tell_region(result, best, befores[place], words, known)
+            region.adapter.tell_region(result, best, was_nan, befores[place], words, known)
 
-    def tell_opposite(self, results, replayed, bad: Sequence[int] = ()) -> None:
-        """Results that are finite, and that the replay has bad: a note."""
+    def tell_finite(self, results, replayed, bad: Sequence[int] = ()) -> None:
+        """Results that are finite: a note where the replay has them bad; and where they became
+        zero because something was divided by an Inf, that goes with them.
+        """
         adapter = self.region.adapter
         for place, (result, other) in enumerate(zip(results, replayed, strict=False)):
-            if place not in bad and isinstance(result, torch.Tensor):
-                if adapter.quietly(differences.is_bad, other):
-                    adapter.tell_only_eager(other)
+            if place in bad or not isinstance(result, torch.Tensor):
+                continue
+            if adapter.quietly(differences.is_bad, other):
+                adapter.tell_only_eager(other)
+            elif adapter.quietly(differences.is_near, result, other):
+                adapter.carry_losses(other, result)
 
     def learn(self, results: Sequence[object] = ()) -> None:
         """Shows the judge what the region does: what is tested in it, or replaced, or raises."""
         try:
-            self.tell_opposite(results, self.again(self.inputs_again()))
+            with ways.without_dynamo():
+                self.tell_finite(results, self.again(self.inputs_again()))
         except CannotReplay:
             pass
 
     def let_go(self) -> None:
         """Its backward is over: a loss that the program keeps must not keep a whole batch."""
-        self.inputs, self.copies, self.versions = [], {}, []
+        self.inputs, self._copies, self.kept = [], {}, None
 
     def inputs_again(self) -> list[object]:
         """For a replay, which writes what the region wrote."""
@@ -240,10 +289,12 @@ class Call:
         adapter = self.region.adapter
         for value in inputs:
             if adapter.quietly(differences.is_bad, value) and not adapter.is_any_known_bad([value]):
-                adapter.tell_region(value, None, None, SAVED, None)
+                adapter.tell_region(value, None, False, None, SAVED, None)
 
     def as_given(self, inputs: list[object]) -> list[object]:
         """With lists where the region takes lists."""
+        if self.lengths is None:
+            return list(inputs)
         rest = iter(inputs)
         return [
             next(rest) if length is None else [next(rest) for _ in range(length)]
@@ -257,13 +308,14 @@ class Call:
             raise CannotReplay(region.graph.obstacle)
         if not self.inputs and region.graph.inputs:
             raise CannotReplay(LET_GO)
-        for number, (value, version) in enumerate(zip(self.inputs, self.versions, strict=True)):
-            if number not in self.copies and version_of(value) != version:
-                raise CannotReplay(WRITTEN)
+        if self._unforeseen():
+            raise CannotReplay(WRITTEN)
         if region.in_backward and way is ways.eagerly:
             self._name_saved(inputs)
         try:
-            return way(self, self.as_given(inputs))
+            if not self.returned:
+                return way(self, self.as_given(inputs))
+            return region.adapter.repeat_region(way, self, self.as_given(inputs))
         except (NonFiniteError, CannotReplay):
             raise  # an op of the replay stops the program
         except random_bits.OtherNumbers:
@@ -272,16 +324,8 @@ class Call:
             raise CannotReplay.of(error) from None
 
 
-def is_traced(value: object) -> bool:
-    """Another compiler is at work: nothing is computed."""
+def is_of_a_tracer(value: object) -> bool:
     return isinstance(value, (FakeTensor, FunctionalTensor))
-
-
-def version_of(value: object) -> object:
-    """Another one once the value was written."""
-    if not isinstance(value, torch.Tensor) or value.is_inference():
-        return None
-    return value._version
 
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:

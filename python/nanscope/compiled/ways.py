@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+from torch._C._dynamo.eval_frame import set_eval_frame
+
 from nanscope.compiled import forward_again, random_bits
 from nanscope.compiled.reasons import HOLDS_LEAVES, WRITES_HELD, CannotReplay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nanscope.compiled.region import Call
+    from torch.fx import GraphModule
+
+    from nanscope.compiled.region import RegionCall
 
 
-def eagerly(call: Call, inputs: list[object]) -> tuple:
-    """Op by op, each at its line."""
+@contextmanager
+def without_dynamo():
+    """A backward that a compiled function begins runs its hooks where dynamo still reads along: it
+    would compile what a replay calls.
+    """
+    reader = set_eval_frame(None)
+    try:
+        yield
+    finally:
+        set_eval_frame(reader)
+
+
+def eagerly(call: RegionCall, inputs: list[object], graph: GraphModule | None = None) -> tuple:
+    """Op by op, each at its line. `graph`: another than the one that was kept."""
     region = call.region
+    graph = graph or region.graph.run
     run = _run_backward if region.in_backward else forward_again.run
     if call.drawn_from is None:
-        return run(region.graph.run, inputs)
+        return run(graph, inputs)
     drawn = call.drawn_from, call.drawn_to
     with random_bits.the_same(region.adapter, *drawn, region.seeded):
-        return run(region.graph.run, inputs)
+        return run(graph, inputs)
 
 
 def _run_backward(graph, inputs: list[object]) -> tuple:
@@ -27,7 +46,7 @@ def _run_backward(graph, inputs: list[object]) -> tuple:
     return tuple(results) if isinstance(results, (tuple, list)) else (results,)
 
 
-def by_the_compiler(call: Call, inputs: list[object]) -> tuple:
+def by_the_compiler(call: RegionCall, inputs: list[object]) -> tuple:
     """By the compiled code itself."""
     region = call.region
     held = len(region.graph.held)

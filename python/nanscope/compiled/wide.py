@@ -8,17 +8,14 @@ value without the rounding, at its line, with its operands.
 from __future__ import annotations
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
+
+from nanscope.compiled.dispatch_mode import DispatchMode
 
 HALF = (torch.float16, torch.bfloat16)
 
 
-class Wide(TorchDispatchMode):
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # a wrapper would put a frame of torch between the program and its op
-
+class Wide(DispatchMode):
     def __init__(self, adapter) -> None:
         super().__init__()
         self.adapter = adapter

@@ -11,11 +11,11 @@ What earlier cells made (models, optimizers, data) is known to the watch.
 
 from __future__ import annotations
 
+import ast
 import html
-import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ from IPython.display import display
 from nanscope import _core
 from nanscope.api.watch import WatchBlock
 from nanscope.errors import Stop
+from nanscope.findings import Report
 from nanscope.run.ending import write_text
 from nanscope.run.settings import Settings
 from nanscope.telling.stack import display_path, name_givers
@@ -83,19 +84,38 @@ class NanscopeMagics(Magics):
 
 def notebook_of(shell: InteractiveShell) -> str:
     """The file, where the front end tells: VS Code in a variable, Jupyter in the environment."""
-    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
-    return display_path(told) if isinstance(told, str) and told.endswith(".ipynb") else ""
+    path = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
+    return display_path(path) if isinstance(path, str) and path.endswith(".ipynb") else ""
 
 
 @contextmanager
 def numbered_as_the_cell(shell: InteractiveShell) -> Iterator[None]:
-    """What runs inside has the number of the cell that it stands in."""
+    """What runs inside has the number of the cell that it stands in: its lines are named by it, and
+    its result is that cell's, not one of a cell before it.
+    """
     counted = shell.execution_count
-    shell.execution_count = len(shell.history_manager.input_hist_raw) - 1
+    number = len(shell.history_manager.input_hist_raw) - 1
+    # Newer IPythons count a cell before it runs: lines have the number then, results the one below.
+    ahead = counted - shell.displayhook.prompt_count
+    running = WhenCompiled(lambda: setattr(shell, "execution_count", number + ahead))
+    shell.execution_count = number
+    shell.ast_transformers.append(running)
     try:
         yield
     finally:
+        shell.ast_transformers.remove(running)
         shell.execution_count = counted
+
+
+class WhenCompiled(ast.NodeTransformer):
+    """Calls when a cell has its name and does not run yet."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self.call = call
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        self.call()
+        return node
 
 
 class AlreadyShown(Exception):
@@ -164,7 +184,7 @@ class CellBlock(WatchBlock):
         if settings.quiet and not capture.error:
             return
         text = "\n".join(lines)
-        verdict = json.loads(capture.json())["verdict"]
+        verdict = Report.of(capture).verdict
         display({"text/plain": text, "text/html": as_html(text, page, verdict)}, raw=True)
 
 

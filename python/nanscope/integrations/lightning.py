@@ -8,31 +8,17 @@ its page lies beside the trainer's logs.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 try:
     from lightning.pytorch.callbacks import Callback
 except ImportError:  # the package of the same people under its older name
     from pytorch_lightning.callbacks import Callback
 
-from nanscope.integrations.training import OnFind, WatchedTraining, keys_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nanscope.findings import Finding
+from nanscope.integrations.training import WatchesTraining, keys_of
 
 
-class NanscopeCallback(Callback):
-    def __init__(
-        self, on_find: OnFind = "stop", mode: Literal["exact", "sentinel"] = "exact"
-    ) -> None:
-        self.training = WatchedTraining(on_find, mode)
-
-    @property
-    def finding(self) -> Finding | None:
-        """The first error, once the fit has ended."""
-        return self.training.finding
-
+class NanscopeCallback(WatchesTraining, Callback):
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         self.training.begin(trainer.log_dir or trainer.default_root_dir)
 

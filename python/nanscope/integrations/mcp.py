@@ -76,7 +76,7 @@ async def run(
         options += [name, str(value)] if value else []
     capture = unused_capture(folder or ".", script)
     options += ["-o", capture, "-q"]
-    done = await Call.of("run", options, program(script, arguments, module), folder, timeout_s)
+    done = await ToolRun.of("run", options, program(script, arguments, module), folder, timeout_s)
     answer = done.answer()
     path = os.path.join(folder, capture)
     if answer["verdict"] == "clean" or not os.path.exists(path):
@@ -113,7 +113,7 @@ async def fix(
     options = ["--verify", str(verify), "--max-time", str(max(1, int(timeout_s)))]
     options += ["--apply"] if apply else []
     words = program(script, arguments, module)
-    done = await Call.of("fix", options, words, folder, timeout_s + GRACE_S)
+    done = await ToolRun.of("fix", options, words, folder, timeout_s + GRACE_S)
     answer = done.answer()
     return {**answer, "status_means": OF_FIX.get(done.status, "it could not be tried")}
 
@@ -145,8 +145,8 @@ def refusal(sentence: str) -> Exception:
     return ToolError(sentence)
 
 
-class Call:
-    """One call of `nanscope`, carried out: its status and all that it wrote."""
+class ToolRun:
+    """One run of `nanscope` for a tool: its status and all that it wrote."""
 
     def __init__(self) -> None:
         self.status = NOT_STARTED
@@ -157,7 +157,7 @@ class Call:
     @classmethod
     async def of(
         cls, verb: str, options: list[str], words: list[str], folder: str, timeout_s: float
-    ) -> Call:
+    ) -> ToolRun:
         if folder and not os.path.isdir(folder):
             raise refusal(f"{folder} is no folder.")
         self = cls()

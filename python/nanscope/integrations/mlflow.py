@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from nanscope.run.notices import Alert, NotTold
+from nanscope.run.notices import Alert, NotNotified
 
 LONGEST_TAG = 5000
 
@@ -15,12 +15,12 @@ LONGEST_TAG = 5000
 def notify(alert: Alert, place: str = "mlflow") -> None:
     mlflow = sys.modules.get("mlflow")
     if mlflow is None:
-        raise NotTold("the program has not imported it")
+        raise NotNotified("the program has not imported it")
     run = mlflow.active_run() or mlflow.last_active_run()
     if run is None:
-        raise NotTold("the program has begun no run of it")
+        raise NotNotified("the program has begun no run of it")
     client, number = mlflow.MlflowClient(), run.info.run_id
     client.set_tag(number, "nanscope.cause", alert.cause)
     client.set_tag(number, "nanscope.headline", alert.headline[:LONGEST_TAG])
     client.log_text(number, alert.text, "nanscope.txt")
-    client.log_dict(number, alert.report, "nanscope.json")
+    client.log_text(number, alert.json, "nanscope.json")

@@ -128,10 +128,10 @@ class WatchedTests:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("nanscope")
-        told: dict[str, list[dict[str, str]]] = {}
+        by_headline: dict[str, list[dict[str, str]]] = {}
         for found in self.of("error"):
-            told.setdefault(found["headline"], []).append(found)
-        for same in told.values():  # what several tests met is told once
+            by_headline.setdefault(found["headline"], []).append(found)
+        for same in by_headline.values():  # what several tests met is told once
             for found in same:
                 terminalreporter.write_line(found["where"], bold=True)
             terminalreporter.write_line(same[0]["report"])

@@ -18,7 +18,8 @@ import os
 import sys
 
 from nanscope import _core
-from nanscope.run.notices import Alert, NotTold
+from nanscope.findings import Exponents, Finding, Report
+from nanscope.run.notices import Alert, NotNotified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,63 +44,65 @@ def notify(alert: Alert, place: str) -> None:
 
 def write(capture: str, folder: str) -> None:
     """Writes what a capture holds into event files in `folder`."""
-    alert = Alert.of_capture(_core.Capture.read(capture))
+    alert = Alert(_core.Capture.read(capture))
     try:
         write_report(alert.report, alert.text, folder)
-    except NotTold as why:
+    except NotNotified as why:
         raise RuntimeError(f"{why}.") from None
 
 
-def write_report(report: dict, text: str, folder: str) -> None:
+def write_report(report: Report, text: str, folder: str) -> None:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        raise NotTold(NOT_INSTALLED) from None
+        raise NotNotified(NOT_INSTALLED) from None
     os.makedirs(folder, exist_ok=True)
     with SummaryWriter(folder, filename_suffix=".nanscope") as writer:
         step = failing_step(report)
         # As code, so that the columns of the report stay what they are.
         writer.add_text("nanscope/diagnosis", "\n".join(f"    {x}" for x in text.split("\n")), step)
-        for finding in report["findings"][:1]:
+        for finding in report.findings[:1]:
             add_history(writer, finding)
             add_modules(writer, finding, step)
             add_histograms(writer, finding, step)
         add_counts(writer, report)
 
 
-def failing_step(report: dict) -> int:
-    return next((finding["origin"]["step"] for finding in report["findings"]), 0)
+def failing_step(report: Report) -> int:
+    return next((finding.origin.step for finding in report.findings), 0)
 
 
-def add_history(writer: SummaryWriter, finding: dict) -> None:
+def add_history(writer: SummaryWriter, finding: Finding) -> None:
     dtype = type_of_weights(finding)
-    for row in finding.get("history", []):
+    for row in finding.history:
         for name in OF_A_STEP:
-            if row.get(name) is not None:
-                writer.add_scalar(f"nanscope/{name}", float(row[name]), row["step"])
+            if row[name] is not None:
+                writer.add_scalar(f"nanscope/{name}", row[name], row.step)
         for name, of in ROOM_OF.items():
-            room = head_room(float(row[of]), dtype) if row.get(of) is not None else None
+            room = head_room(row[of], dtype) if row[of] is not None else None
             if room is not None:
-                writer.add_scalar(f"nanscope/{name}", room, row["step"])
+                writer.add_scalar(f"nanscope/{name}", room, row.step)
 
 
-def type_of_weights(finding: dict) -> str:
+def type_of_weights(finding: Finding) -> str:
     """Empty where it is not known, or where they are of several: then whose is not known."""
-    types = {module.get("weight_dtype") for module in finding.get("modules", [])} - {None, ""}
+    types = {module.weight_dtype for module in finding.modules} - {""}
     return types.pop() if len(types) == 1 else ""
 
 
-def add_modules(writer: SummaryWriter, finding: dict, step: int) -> None:
-    for module in finding.get("modules", []):
-        path = module["path"] or module["type"]
-        for kind in ("activation", "weight", "gradient"):
-            largest = module.get(kind)
+def add_modules(writer: SummaryWriter, finding: Finding, step: int) -> None:
+    for module in finding.modules:
+        path = module.path or module.type
+        of_activation = module.activation_dtype or module.weight_dtype
+        for kind, largest, dtype in (
+            ("activation", module.activation, of_activation),
+            ("weight", module.weight, module.weight_dtype),
+            ("gradient", module.gradient, module.weight_dtype),
+        ):
             if largest is None:
                 continue
-            writer.add_scalar(f"nanscope_largest_{kind}/{path}", float(largest), step)
-            room = head_room(
-                float(largest), module.get(f"{kind}_dtype") or module.get("weight_dtype", "")
-            )
+            writer.add_scalar(f"nanscope_largest_{kind}/{path}", largest, step)
+            room = head_room(largest, dtype)
             if room is not None:
                 writer.add_scalar(f"nanscope_head_room_{kind}/{path}", room, step)
 
@@ -113,31 +116,31 @@ def head_room(largest: float, dtype: str) -> float | None:
     return math.log2(torch.finfo(kind).max) - math.log2(largest)
 
 
-def add_counts(writer: SummaryWriter, report: dict) -> None:
+def add_counts(writer: SummaryWriter, report: Report) -> None:
     """Non-finite elements by module and step, of all that was found."""
     counts: dict[tuple[str, int], int] = {}
-    for finding in report["findings"]:
-        origin = finding["origin"]
-        key = origin["module"] or "outside_of_modules", origin["step"]
-        number = origin["nan"] + origin["pos_inf"] + origin["neg_inf"]
+    for finding in report.findings:
+        origin = finding.origin
+        key = origin.module or "outside_of_modules", origin.step
+        number = origin.nan + origin.pos_inf + origin.neg_inf
         counts[key] = counts.get(key, 0) + number
     for (module, step), number in counts.items():
         writer.add_scalar(f"nanscope_nonfinite/{module}", number, step)
 
 
-def add_histograms(writer: SummaryWriter, finding: dict, step: int) -> None:
-    for side in ("inputs", "outputs"):
-        for number, facts in enumerate(finding.get(side, [])):
-            exponents = facts.get("exponents")
-            if exponents is None or not any(exponents["bins"]):
+def add_histograms(writer: SummaryWriter, finding: Finding, step: int) -> None:
+    for side, tensors in (("inputs", finding.inputs), ("outputs", finding.outputs)):
+        for number, facts in enumerate(tensors):
+            exponents = facts.exponents
+            if exponents is None or not any(exponents.bins):
                 continue
-            name = facts["name"] or str(number)
+            name = facts.name or str(number)
             add_exponents(writer, f"nanscope_{side}/{name} (absolute values)", exponents, step)
 
 
-def add_exponents(writer: SummaryWriter, name: str, exponents: dict, step: int) -> None:
+def add_exponents(writer: SummaryWriter, name: str, exponents: Exponents, step: int) -> None:
     """Bins are powers of two; sums are not kept, so that they are taken from the middles."""
-    bins, first, width = exponents["bins"], exponents["first"], exponents["width"]
+    bins, first, width = exponents.bins, exponents.first, exponents.width
     edges = [math.ldexp(1.0, min(first + width * i, 1023)) for i in range(len(bins) + 1)]
     middles = [math.sqrt(a) * math.sqrt(b) for a, b in zip(edges, edges[1:], strict=False)]
     filled = [i for i, count in enumerate(bins) if count]

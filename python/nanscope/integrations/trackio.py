@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from nanscope.run.notices import Alert, NotTold
+from nanscope.run.notices import Alert, NotNotified
 
 
 def notify(alert: Alert, place: str = "trackio") -> None:
     trackio = sys.modules.get("trackio")
     if trackio is None:
-        raise NotTold("the program has not imported it")
+        raise NotNotified("the program has not imported it")
     try:
         trackio.alert(
             title=f"nanscope: {alert.headline}", text=alert.text, level=trackio.AlertLevel.ERROR
         )
     except RuntimeError:
-        raise NotTold("the program has no run of it open") from None
+        raise NotNotified("the program has no run of it open") from None

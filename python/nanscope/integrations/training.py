@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from nanscope.api.watch import WatchBlock
-from nanscope.errors import NonFiniteError
 from nanscope.run.ending import say, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nanscope.findings import Finding
     from nanscope.run.conclusion import Conclusion
 
@@ -27,14 +28,21 @@ PAGE = "nanscope.html"
 
 class WatchedTraining(WatchBlock):
     """`on_find`: "stop" lets the trainer end as it ends early, "raise" raises `NonFiniteError`
-    where the harm happens, "go_on" only reports. `place` is where the first error was met.
+    where the harm happens, "go_on" only reports. `place` is where the first error was met;
+    `batch_here` tells of the batch in the frames of the trainer, if `now` cannot.
     """
 
-    def __init__(self, on_find: OnFind, mode: Literal["exact", "sentinel"]) -> None:
+    def __init__(
+        self,
+        on_find: OnFind,
+        mode: Literal["exact", "sentinel"],
+        batch_here: Callable[[], dict[str, object]] = dict,
+    ) -> None:
         if on_find not in ("stop", "raise", "go_on"):
             raise ValueError(f'on_find is "stop", "raise" or "go_on", not {on_find!r}.')
-        super().__init__(mode=mode, on_find="raise" if on_find == "raise" else self.met)
+        super().__init__(mode=mode, on_find="raise" if on_find == "raise" else lambda _: None)
         self.stops = on_find == "stop"
+        self.batch_here = batch_here
         self.now: dict[str, object] = {}  # the trainer's own counts, by its own names
         self.place: dict[str, object] = {}
         self.remarks: list[str] = []
@@ -45,9 +53,13 @@ class WatchedTraining(WatchBlock):
     def wants_to_stop(self) -> bool:
         return self.stops and bool(self.place)
 
-    def met(self, finding: Finding) -> None:
+    def exception_for_finding(
+        self, number: int, finding: Finding, text: str
+    ) -> BaseException | None:
+        """On the thread that did harm, whose frames still hold the batch."""
         if not self.place:
-            self.place = dict(self.now)
+            self.place = {**self.now, **self.batch_here()}
+        return super().exception_for_finding(number, finding, text)
 
     def begin(self, folder: str) -> None:
         """Nothing is done under `nanscope run`, which watches the whole program."""
@@ -65,8 +77,6 @@ class WatchedTraining(WatchBlock):
             return
         self.active = False
         atexit.unregister(self.end)
-        if isinstance(error, NonFiniteError) and not self.place:
-            self.place = dict(self.now)
         self.__exit__(type(error) if error is not None else None, error, None)
 
     def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
@@ -79,8 +89,12 @@ class WatchedTraining(WatchBlock):
         say("\n".join(lines))
 
     def words_of_the_trainer(self) -> list[str]:
-        counts = ", ".join(f"{name} {value}" for name, value in self.place.items())
-        return [f"In the trainer's words: {counts or 'before the first batch'}.", *self.remarks]
+        place = dict(self.place)
+        history = self.finding.history if self.finding is not None else []
+        if place and history and history[-1].loss is not None:
+            place["loss"] = f"{history[-1].loss:.6g}"
+        words = ", ".join(f"{name} {value}" for name, value in place.items())
+        return [f"In the trainer's words: {words or 'before the first batch'}.", *self.remarks]
 
     def page(self, conclusion: Conclusion) -> list[str]:
         try:
@@ -94,6 +108,23 @@ class WatchedTraining(WatchBlock):
         except OSError as error:
             return [f"The page could not be written to {path}: {error.strerror}."]
         return [f"Page: {path}"]
+
+
+class WatchesTraining:
+    """A callback of a trainer, beside that trainer's own class of callbacks."""
+
+    def __init__(
+        self, on_find: OnFind = "stop", mode: Literal["exact", "sentinel"] = "exact"
+    ) -> None:
+        self.training = WatchedTraining(on_find, mode, self.batch_here)
+
+    @property
+    def finding(self) -> Finding | None:
+        """The first error, once the training has ended."""
+        return self.training.finding
+
+    def batch_here(self) -> dict[str, object]:
+        return {}
 
 
 def keys_of(batch: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from nanscope.run.notices import Alert, NotTold
+from nanscope.run.notices import Alert, NotNotified
 
 LONGEST_TITLE = 63
 
@@ -16,7 +16,7 @@ def notify(alert: Alert, place: str = "wandb") -> None:
     wandb = sys.modules.get("wandb")
     run = getattr(wandb, "run", None)
     if run is None:
-        raise NotTold("the program has no run of it open")
+        raise NotNotified("the program has no run of it open")
     title = f"nanscope: {alert.cause}"[:LONGEST_TITLE]
     run.alert(title, alert.headline, level="ERROR")
     run.summary.update({"nanscope/headline": alert.headline, "nanscope/cause": alert.cause})

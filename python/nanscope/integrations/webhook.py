@@ -11,7 +11,7 @@ import os
 import urllib.error
 import urllib.request
 
-from nanscope.run.notices import Alert, NotTold
+from nanscope.run.notices import Alert, NotNotified
 
 TIMEOUT_S = 10
 
@@ -27,9 +27,9 @@ def notify(alert: Alert, address: str) -> None:
         with _opener().open(request, timeout=TIMEOUT_S):
             pass
     except urllib.error.HTTPError as error:
-        raise NotTold(f"it answered {error.code} {error.reason}") from None
+        raise NotNotified(f"it answered {error.code} {error.reason}") from None
     except (urllib.error.URLError, OSError, ValueError) as error:
-        raise NotTold(getattr(error, "reason", error)) from None
+        raise NotNotified(getattr(error, "reason", error)) from None
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -44,22 +44,21 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def message(alert: Alert) -> dict[str, object]:
-    finding, program = alert.finding, alert.report.get("program", {})
-    origin, cause = finding.get("origin", {}), finding.get("cause", {})
-    site = origin.get("site", {})
-    argv = program.get("argv") or [""]
+    finding = alert.finding
+    origin = finding.origin if finding else None
+    argv = alert.report.program.argv or [""]
     return {
         "text": f"nanscope: {alert.headline} ({alert.cause}), step {alert.step}",
-        "verdict": alert.report.get("verdict"),
+        "verdict": alert.report.verdict,
         "headline": alert.headline,
         "cause": alert.cause,
-        "certainty": cause.get("certainty"),
-        "op": origin.get("op"),
-        "phase": origin.get("phase"),
+        "certainty": finding.cause.certainty if finding else None,
+        "op": origin.op if origin else None,
+        "phase": origin.phase if origin else None,
         "step": alert.step,
-        "module": origin.get("module"),
-        "file": site.get("file"),
-        "line": site.get("line"),
+        "module": origin.module if origin else None,
+        "file": origin.site.file if origin else None,
+        "line": origin.site.line if origin else None,
         "program": argv[1] if argv[0] == "-m" and len(argv) > 1 else argv[0],
         "host": os.uname().nodename,
         "pid": os.getpid(),

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import weakref
 from functools import partial
-from types import MethodType
 
 from nanscope import _core, support
 from nanscope.errors import ChildStop, Stop
+from nanscope.outside.stand_ins import StandIn, noted
 from nanscope.run.stopping import Stopping
 
 TYPE_CHECKING = False
@@ -46,27 +46,6 @@ class _Noted:
         if args:
             self.note(args[0])
         return self.original(*args, **kwargs)
-
-
-class _Method:
-    """A C function that stands in for a method."""
-
-    def __init__(self, function: Callable, original: object) -> None:
-        self.function = function
-        self.original = original
-        self.__doc__ = getattr(original, "__doc__", None)
-        self.__name__ = getattr(original, "__name__", "")
-
-    def __get__(self, instance: object, owner: type | None = None):
-        return self.function if instance is None else MethodType(self.function, instance)
-
-    def __getattr__(self, name: str):
-        return getattr(self.original, name)
-
-
-def _noted_before(original: object, note: Callable) -> _Method:
-    """A method that is noted whenever it is called; asking whether it is there notes nothing."""
-    return _Method(_core.Around(original, before=note), original)
 
 
 class _Optimizers:
@@ -232,7 +211,7 @@ class Hooks:
         self.undo += [before.remove, after.remove]
         kind, optimizers = torch.optim.Optimizer, self.optimizers
         self._put(kind, "__init__", _Noted(kind.__init__, optimizers.made))
-        self._put(kind, "zero_grad", _noted_before(kind.zero_grad, optimizers.dropped))
+        self._put(kind, "zero_grad", noted(kind.zero_grad, optimizers.dropped))
 
     def _modules(self, torch: ModuleType, adapter: ModuleType) -> None:
         from torch.nn.modules import module as modules
@@ -242,8 +221,8 @@ class Hooks:
         self.undo += [parameters.remove, buffers.remove]
         Module = torch.nn.Module
         adapter.take_module(Module.__setstate__, Module._apply)
-        self._put(Module, "__setstate__", _Method(adapter.set_module_state, Module.__setstate__))
-        self._put(Module, "_apply", _Method(adapter.apply_to_module, Module._apply))
+        self._put(Module, "__setstate__", StandIn(adapter.set_module_state, Module.__setstate__))
+        self._put(Module, "_apply", StandIn(adapter.apply_to_module, Module._apply))
         adapter.take_swapper(torch._C._swap_tensor_impl)
         self._put(torch._C, "_swap_tensor_impl", adapter.swap_tensors)
 
@@ -252,23 +231,22 @@ class Hooks:
     ) -> None:
         """What wrapped kernels would tell of, and the moment before a loader starts its workers."""
         for name in ("item", "__float__"):
-            original = getattr(torch.Tensor, name)
-            self._put(torch.Tensor, name, _noted_before(original, adapter.number_read))
+            self._put(torch.Tensor, name, adapter.number_method(getattr(torch.Tensor, name)))
         from torch.amp.grad_scaler import GradScaler
         from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter as Workers
 
-        self._put(GradScaler, "update", _noted_before(GradScaler.update, adapter.scaler_updates))
+        self._put(GradScaler, "update", noted(GradScaler.update, adapter.scaler_updates))
         self._put(Workers, "__init__", _Noted(Workers.__init__, before_workers))
 
     def _values(self, torch: ModuleType, adapter: ModuleType) -> None:
         # Values that go to Python.
         Tensor = torch.Tensor
-        self._put(Tensor, "numpy", _noted_before(Tensor.numpy, adapter.lent))
-        self._put(Tensor, "tolist", _noted_before(Tensor.tolist, adapter.host_read))
+        self._put(Tensor, "numpy", noted(Tensor.numpy, adapter.lent))
+        self._put(Tensor, "tolist", noted(Tensor.tolist, adapter.host_read))
         # pickle and torch.save, deepcopy: bytes are copied without an op.
         for name in ("__reduce_ex__", "__deepcopy__"):
             original = getattr(Tensor, name)
-            self._put(Tensor, name, _noted_before(original, adapter.copied_out))
+            self._put(Tensor, name, noted(original, adapter.copied_out))
         import torch._tensor_str as printing
 
         adapter.take_printer(printing._str)
@@ -291,7 +269,7 @@ class Hooks:
 
         from nanscope.outside.arrivals import arrivals
 
-        self._put(Fetcher, "fetch", _noted_before(Fetcher.fetch, arrivals.loaders.fetches))
+        self._put(Fetcher, "fetch", noted(Fetcher.fetch, arrivals.loaders.fetches))
 
     def _compiler(self, adapter: ModuleType) -> None:
         """Regions that torch.compile makes, from here on."""
@@ -304,14 +282,14 @@ class Hooks:
         from nanscope.moments import pipelines
 
         def stand_in(owner: type, name: str, function: Callable) -> None:
-            self._put(owner, name, _Method(function, getattr(owner, name)))
+            self._put(owner, name, StandIn(function, getattr(owner, name)))
 
         pipelines.begin(adapter, stand_in)
 
     def _late_kernels(self, torch: ModuleType, adapter: ModuleType) -> None:
         Library, Namespace = torch.library.Library, torch._ops._OpNamespace
         adapter.take_library(Library.impl)
-        self._put(Library, "impl", _Method(adapter.implement, Library.impl))
+        self._put(Library, "impl", StandIn(adapter.implement, Library.impl))
         # A library that is loaded may put kernels in the place of wrapped ones.
         import _imp
         import ctypes
@@ -320,23 +298,21 @@ class Hooks:
             load = _core.Around(getattr(owner, name), after=adapter.library_loaded)
             self._put(owner, name, load)
         # torch.ops.my.op, when it is asked for first: an extension was loaded before.
-        self._put(
-            Namespace, "__getattr__", _noted_before(Namespace.__getattr__, adapter.wrap_new_ops)
-        )
+        self._put(Namespace, "__getattr__", noted(Namespace.__getattr__, adapter.wrap_new_ops))
 
     def _shared_memory(self, torch: ModuleType, adapter: ModuleType) -> None:
         # An address in other hands: ctypes, Numba, another library; a tensor in another library.
         Tensor, Untyped = torch.Tensor, torch.UntypedStorage
         for kind in (Tensor, Untyped, torch.TypedStorage):
-            self._put(kind, "data_ptr", _noted_before(kind.data_ptr, adapter.address_given))
-        self._put(Tensor, "__dlpack__", _noted_before(Tensor.__dlpack__, adapter.lent))
+            self._put(kind, "data_ptr", noted(kind.data_ptr, adapter.address_given))
+        self._put(Tensor, "__dlpack__", noted(Tensor.__dlpack__, adapter.lent))
         to_dlpack = _core.Around(torch.utils.dlpack.to_dlpack, before=adapter.lent)
         self._put(torch.utils.dlpack, "to_dlpack", to_dlpack)
         self._put(torch, "to_dlpack", to_dlpack)
         # Bytes of a storage, written without an op.
         for name in ("__setitem__", "fill_", "byteswap", "resize_"):
             original = getattr(Untyped, name)
-            self._put(Untyped, name, _noted_before(original, adapter.bytes_written))
+            self._put(Untyped, name, noted(original, adapter.bytes_written))
 
 
 def _stop_with_threads() -> None:

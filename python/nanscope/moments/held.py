@@ -91,12 +91,12 @@ def tell_end(
         handed=handed.tensors,
         memory=_as_tensors(handed.arrays),
         numbers=handed.numbers,
-        left_early=left_early or told_to_stop(),
+        left_early=left_early or is_stop_requested(),
         may_have_left_early=may_have_left_early,
     )
 
 
-def told_to_stop() -> bool:
+def is_stop_requested() -> bool:
     """A trainer's stop flag is set, as Lightning's EarlyStopping does."""
     for name in ("lightning.pytorch", "pytorch_lightning"):
         package = sys.modules.get(name)

@@ -54,7 +54,7 @@ class Arrivals:
 
     def connect(self, adapter: ModuleType) -> None:
         """Torch is there."""
-        self.births.told, self.loaders.told = adapter.numpy_births, adapter.batches_fetched
+        self.births.report, self.loaders.report = adapter.numpy_births, adapter.batches_fetched
         adapter.numpy_births(self.births.count)
 
     def whence(self, *given: object) -> Answer | None:

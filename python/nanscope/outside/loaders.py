@@ -19,6 +19,17 @@ class Batch(NamedTuple):
     dataset: object
     samples: list  # their keys, in the order of the batch
 
+    def sample(self, row: int, rows: int | None) -> str | None:
+        """A sentence about the sample in this row of so many rows, if they are the samples."""
+        if row >= len(self.samples) or (rows is not None and rows != len(self.samples)):
+            return None
+        dataset, key = self.dataset, self.samples[row]
+        whence = [f"it is sample {key} of {_name(dataset)}"]
+        while (step := _one_in(dataset, key)) is not None:
+            dataset, key = step
+            whence.append(f"which is sample {key} of {_name(dataset)}")
+        return ", ".join(whence)
+
 
 class Loaders:
     """Those of this process; a worker has its own."""
@@ -26,7 +37,7 @@ class Loaders:
     def __init__(self) -> None:
         self.count = 0
         self.batches: dict[int, Batch] = {}
-        self.told: Callable[[int], object] | None = None
+        self.report: Callable[[int], object] | None = None
 
     def fetches(self, fetcher: object, samples: object) -> None:
         """A loader is about to fetch these samples of a dataset that has keys."""
@@ -34,8 +45,8 @@ class Loaders:
         keys = samples if isinstance(samples, list) else [samples]
         self.batches[self.count] = Batch(getattr(fetcher, "dataset", None), keys)
         self.batches.pop(self.count - MOST_BATCHES, None)
-        if self.told is not None:
-            self.told(self.count)
+        if self.report is not None:
+            self.report(self.count)
 
     def sample(self, batch: int, row: int | None, rows: int | None) -> str | None:
         """A sentence about the sample in this row of a batch of so many rows.
@@ -43,17 +54,7 @@ class Loaders:
         `rows` None: `row` counts the samples as they were fetched.
         """
         found = self.batches.get(batch)
-        if found is None or row is None:
-            return None
-        if row >= len(found.samples) or (rows is not None and rows != len(found.samples)):
-            return None
-        key = found.samples[row]
-        whence = [f"it is sample {key} of {_name(found.dataset)}"]
-        dataset, inner = found.dataset, key
-        while (step := _one_in(dataset, inner)) is not None:
-            dataset, inner = step
-            whence.append(f"which is sample {inner} of {_name(dataset)}")
-        return ", ".join(whence)
+        return found.sample(row, rows) if found is not None and row is not None else None
 
 
 def _name(dataset: object) -> str:

@@ -57,7 +57,7 @@ class NumpyBirths:
         self.teller = Storyteller(main_file, None)
         self.births: dict[tuple, Birth] = {}
         self.count = 0
-        self.told: Callable[[int], object] | None = None  # of each, how many there were
+        self.report: Callable[[int], object] | None = None  # of each, how many there were
         self.watched = False
         self.folder = ""
         self._busy = False
@@ -109,8 +109,8 @@ class NumpyBirths:
         elif len(self.births) < MOST_SITES:
             with self.aside():  # our own work raises flags too
                 self._add(key, words, frame)
-        if self.told is not None:
-            self.told(self.count)
+        if self.report is not None:
+            self.report(self.count)
 
     def _add(self, key: tuple, words: str, frame: FrameType) -> None:
         import numpy

@@ -8,12 +8,11 @@ no other call is evaluated again, no property, no `__getitem__` of the program's
 from __future__ import annotations
 
 import ast
-import operator
 import sys
 from types import FrameType, ModuleType
 from typing import NamedTuple
 
-from nanscope.telling.expression import parse_expression, parse_statement
+from nanscope.telling.expression import ARITHMETIC, SIGNS, parse_expression, parse_statement
 from nanscope.telling.names import shorten
 
 
@@ -22,15 +21,6 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
-_BINARY = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-}
-_UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 _PLAIN_REDUCTIONS = ("sum", "mean", "std", "var", "min", "max")  # of an array
 _PLAIN_PROPERTIES = ("T", "real", "imag")  # of an array: views
 
@@ -107,9 +97,9 @@ class _Reader:
             case ast.Subscript(base, index):
                 return _item(self.value(base), self.index(index))
             case ast.BinOp(left, kind, right):
-                return _again(_BINARY.get(type(kind)), self.value(left), self.value(right))
+                return _again(ARITHMETIC.get(type(kind)), self.value(left), self.value(right))
             case ast.UnaryOp(kind, inner):
-                return _again(_UNARY.get(type(kind)), self.value(inner))
+                return _again(SIGNS.get(type(kind)), self.value(inner))
             case ast.Call(ast.Attribute(base, name), args, []) if name in _PLAIN_REDUCTIONS:
                 array, axes = self.value(base), [self.value(argument) for argument in args]
                 if _is_array(array) and all(type(axis) in (int, tuple) for axis in axes):

@@ -2,9 +2,9 @@
 
 A rank that gives something non-finite into a collective says so before it makes the call: how much
 it is, and where it was made. A rank that receives something non-finite then finds that under the
-name of the call, which is the same on all ranks: group, way, number. So the answer is there when
-it is asked for, and no clock is compared. Nothing is sent while all is finite but one word of each
-rank, at its first collective: that it is watched.
+name of the call, which is the same on all ranks: group, message, number (calls.py). So the answer
+is there when it is asked for, and no clock is compared. Nothing is sent while all is finite but one
+word of each rank, at its first collective: that it is watched.
 
 A launcher that starts failed ranks again keeps its store: all keys begin with the number of the
 attempt, so that nobody takes what an earlier attempt said for what happens now.
@@ -18,18 +18,15 @@ import sys
 from collections import deque
 
 from nanscope.ranks.buckets import buckets
+from nanscope.ranks.calls import Answer, CollectiveCall, Gift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    Gift = tuple[int, int, int, int, bool, bytes]  # rank, nan, pos_inf, neg_inf, declared, story
-    Answer = tuple[bool, list[Gift], int | None]
-
 PATIENCE_S = 10  # for a store that does not answer
 MOST_GIFTS = 1024  # of this rank; of older ones nobody asks any more
-ANY = "any>"  # the way of a message that was received from whoever sent one
 STOP = "stop"  # the key under which a rank says that it has found an error
 
 
@@ -64,30 +61,18 @@ class Board:
             if store is not None:
                 store.delete_key(_watched(self.own_rank()))
         except Exception:
-            pass
+            pass  # the store is gone, and with it whoever would have asked
 
-    def give(
-        self,
-        group: str,
-        way: str,
-        sequence: int,
-        nan: int,
-        pos_inf: int,
-        neg_inf: int,
-        declared: bool,
-        story: bytes,
-    ) -> None:
-        """This rank is about to give that much into a call."""
+    def give(self, call: tuple, gift: tuple) -> None:
+        """This rank is about to give that much into a call: the fields of a Gift after the rank."""
         store = self.store()
         if store is None or not self.counts_every_call:
             return
-        head = {"rank": rank(), "amounts": [nan, pos_inf, neg_inf], "declared": declared}
-        call = _name_of(group, way, sequence)
+        into = CollectiveCall.read(call)
         try:
-            key = f"{call}/{store.add(call, 1)}"
-            store.set(key, json.dumps(head).encode() + b"\n" + story)
-            if way:
-                to = _name_of_receiver(group, way)
+            key = f"{into.key}/{store.add(into.key, 1)}"
+            store.set(key, _written(Gift(rank(), *gift)))
+            if to := into.receiver_key:
                 store.set(f"{to}/{store.add(to, 1)}", key)
             self._given.append(key)
             if len(self._given) > MOST_GIFTS:
@@ -95,27 +80,27 @@ class Board:
         except Exception:
             pass  # the store is gone; the capture tells of it
 
-    def ask(self, group: str, way: str, sequence: int, ordinal: int, size: int) -> Answer | None:
-        """Whether all who could give were watched, what was given, lowest rank first, and which
-        bucket of DDP it is: the call was the reducer's `ordinal`-th in its backward.
+    def ask(self, call: tuple, bucket: tuple[int, int]) -> Answer | None:
+        """What was given into a call, and which bucket of DDP it is. `bucket`: the number of the
+        call among the reducer's of its backward, and its bytes.
         """
         store = self.store()
         if store is None or not self.counts_every_call:
             return None
+        of = CollectiveCall.read(call)
         try:
-            if way.startswith(ANY):
-                gifts = _gifts_to_receiver(store, _name_of_receiver(group, way))
+            if of.has_any_sender:
+                gifts = _gifts_to_receiver(store, of.receiver_key)
                 # Which of them came is not known, unless none was bad.
-                known = not gifts and _are_watched(store, _givers(group, way))
+                known = not gifts and _are_watched(store, _givers(of))
             else:
-                call = _name_of(group, way, sequence)
-                count = store.add(call, 0)
-                gifts = [_read(_get(store, f"{call}/{one}")) for one in range(1, count + 1)]
-                known = _are_watched(store, _givers(group, way))
+                count = store.add(of.key, 0)
+                gifts = [_read(_get(store, f"{of.key}/{one}")) for one in range(1, count + 1)]
+                known = _are_watched(store, _givers(of))
         except Exception:
             return None
-        gifts.sort(key=lambda gift: gift[0])
-        return known, gifts, buckets.number_of(ordinal, size)
+        gifts.sort(key=lambda gift: gift.rank)
+        return Answer(known, gifts, buckets.number_of(*bucket))
 
     # ---------------------------------------------------------------- the store
     def store(self):
@@ -244,15 +229,6 @@ def _are_watched(store, ranks: list[int]) -> bool:
     return bool(ranks) and store.check([_watched(one) for one in ranks])
 
 
-def _name_of(group: str, way: str, sequence: int) -> str:
-    return f"gift/{group}/{way}/{sequence}"
-
-
-def _name_of_receiver(group: str, way: str) -> str:
-    """Of all bad messages to one rank under one tag."""
-    return f"to/{group}/{way.partition('>')[2]}"
-
-
 def _gifts_to_receiver(store, to: str) -> list[Gift]:
     keys = [_get(store, f"{to}/{one}").decode() for one in range(1, store.add(to, 0) + 1)]
     return [_read(_get(store, key)) for key in keys if store.check([key])]
@@ -264,21 +240,25 @@ def _get(store, key: str) -> bytes:
     return store.get(key)
 
 
+def _written(gift: Gift) -> bytes:
+    head = gift._asdict()
+    return json.dumps(head | {"story": None}).encode() + b"\n" + gift.story
+
+
 def _read(payload: bytes) -> Gift:
     head, _, story = payload.partition(b"\n")
-    said = json.loads(head)
-    return (said["rank"], *said["amounts"], said["declared"], story)
+    return Gift(**json.loads(head) | {"story": story})
 
 
-def _givers(group: str, way: str) -> list[int]:
+def _givers(call: CollectiveCall) -> list[int]:
     """The ranks, in the whole world, that may have given something into such a call."""
     c10d = sys.modules["torch.distributed.distributed_c10d"]
-    found = [pg for pg, name in c10d._world.pg_names.items() if name == group]
+    found = [pg for pg, name in c10d._world.pg_names.items() if name == call.group]
     members = c10d.get_process_group_ranks(found[0]) if found else []
-    sender = way.partition(">")[0]
-    if not way or way.startswith(ANY):
+    if call.message is None or call.message.sender is None:
         return members
-    return [members[int(sender)]] if sender.isdigit() and int(sender) < len(members) else []
+    sender = call.message.sender
+    return [members[sender]] if 0 <= sender < len(members) else []
 
 
 board = Board()  # of this process, as its process groups are

@@ -8,9 +8,9 @@ takes at the same moment: before the optimizer's step that the bad gradients wer
 
 from __future__ import annotations
 
-import json
 import sys
 
+from nanscope.findings import Report
 from nanscope.ranks.buckets import buckets, replicated_models
 
 TYPE_CHECKING = False
@@ -71,9 +71,8 @@ def of_this_rank(capture: _core.Capture) -> Replicas | None:
 
 
 def _stopped_before_a_step(capture: _core.Capture) -> bool:
-    findings = json.loads(capture.json())["findings"]
-    harms = [one["harm"] for one in findings if one["level"] == "error" and one["harm"]]
-    return bool(harms) and harms[0]["kind"] == "gradient"
+    harms = [one.harm for one in Report.of(capture).of_level("error") if one.harm is not None]
+    return bool(harms) and harms[0].kind == "gradient"
 
 
 def _sums(model: object) -> list[tuple[str, int]]:

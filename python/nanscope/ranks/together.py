@@ -29,7 +29,7 @@ STUCK_AFTER_S = 5.0  # in one place: a collective that waits for a rank that has
 WAIT_FOR_UNKNOWN_S = 20.0
 WAIT_FOR_RUNNING_S = 60.0
 WAIT_FOR_END_S = 10.0  # of a process that has said all it had to say
-TELLER, TOLD, LEFT = "teller", "told", "left"
+TELLER, REPORTED, LEFT = "teller", "reported", "left"
 
 
 class Listener:
@@ -199,20 +199,20 @@ def _may_come(gone: bool | None, waited: float) -> bool:
     return not gone and waited < WAIT_FOR_RUNNING_S
 
 
-def has_told() -> None:
-    _quietly(lambda store: store.set(TOLD, "1"))
+def has_reported() -> None:
+    _quietly(lambda store: store.set(REPORTED, "1"))
 
 
-def wait_until_told() -> bool:
+def wait_until_reported() -> bool:
     """A launcher ends all ranks when the first has ended: the one that tells is to be the last.
 
     False if nobody told in time.
     """
     waited_until = time.monotonic() + 2 * WAIT_FOR_RUNNING_S
     while time.monotonic() < waited_until:
-        told = _quietly(lambda store: store.check([TOLD]))
-        if told or told is None:
-            return bool(told)
+        has_spoken = _quietly(lambda store: store.check([REPORTED]))
+        if has_spoken or has_spoken is None:
+            return bool(has_spoken)
         time.sleep(0.05)
     return False
 

@@ -1,4 +1,18 @@
-"""Files in memory that the processes of a run share: what children found, and who tells it."""
+"""Files in memory that the processes of a run share: what children found, and who tells it.
+
+Note [Lines of the news]: the processes of a run append whole lines to one file, each by one write,
+and read it from its beginning. A line is one of
+
+    PID PATH           a child found an error; its capture, or "-" if there is none
+    PID !              what it had found was undone: the last such line of a child counts
+    joined NAME PID RANK   another Python that the program started is watched; RANK may be "-"
+    ended JSON         how such a Python ended: the keys are those of `end_in_news`
+    elsewhere DATA .   how a rank of another launcher ended: its `End`, packed, in base64
+    stopped            a rank found an error: all of them end
+    closed             the process that began the run has read, and tells of no later line
+
+The adapter writes the first two (`Session::announce`), Python all of the others, and reads all.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +20,19 @@ import os
 from json import dumps, loads
 
 from nanscope import _core
+from nanscope.run.conclusion import text_for
 from nanscope.telling.stack import display_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nanscope.findings import Finding
     from nanscope.ranks.replicas import Replicas
+    from nanscope.run.conclusion import Manner
 
     Origin = tuple[str, int, str]
 
 OUT_OF_THE_WAY = 250  # a descriptor that programs do not count on
-TOLD = b"told\n"  # a line of the process that began the run
+CLOSED = b"closed\n"  # a line of the process that began the run
 STOPPED = "stopped"  # a line of ranks, of which one has found an error
 OF_CHILD = "nanscope: a child process, pid {}, found an error: {}"
 SAME_IN_CHILD = "nanscope: a child process, pid {}, found an error: {} (the one above)"
@@ -101,7 +118,7 @@ class News:
         """Who comes later tells of it himself."""
         try:
             os.lseek(self.descriptor, 0, os.SEEK_END)
-            os.write(self.descriptor, TOLD)
+            os.write(self.descriptor, CLOSED)
         except OSError:  # the program closed it
             pass
 
@@ -182,14 +199,16 @@ def end_in_news(
     replicas: Replicas | None = None,
 ) -> None:
     """At the end of such a Python: a line for the run."""
-    report = loads(capture.json())
+    from nanscope.findings import Report
+
+    report = Report.of(capture)
     said = {
         "pid": os.getpid(),
         "rank": capture.rank,
-        "summary": report["summary"],
+        "summary": report.summary,
         "error": capture.error,
         "path": file,
-        "coverage": report["coverage"],
+        "coverage": report.coverage.to_json(),
         "sentence": sentence,
         "replicas": replicas,
     }
@@ -214,8 +233,8 @@ def is_left_to_the_run(path: str) -> bool:
     except OSError:
         return False
     try:
-        before, told, _ = _text(descriptor).partition(TOLD)
-        return not told or os.getpid() in [pid for pid, _ in _lines(before)]
+        before, mark, _ = _text(descriptor).partition(CLOSED)
+        return not mark or os.getpid() in [pid for pid, _ in _lines(before)]
     finally:
         os.close(descriptor)
 
@@ -224,28 +243,28 @@ class ChildrensErrors:
     """What children found, beside what the run itself did: a bug is told once."""
 
     def __init__(self, children: list[tuple[int, str]], own: _core.Capture) -> None:
-        known = set(_origins(own))
-        self.told: list[tuple[int, str]] = []
+        known = set(_origins(own)) if children else set()
+        self.same: list[tuple[int, str]] = []
         self.others: list[tuple[int, str, _core.Capture | None]] = []
         for pid, path in children:
             capture = _open(path)
             origins = _origins(capture) if capture is not None else []
             if origins and known.issuperset(origins):
-                self.told.append((pid, path))
+                self.same.append((pid, path))
             else:
                 self.others.append((pid, path, capture))
             known.update(origins)
 
-    def texts(self, verbose: bool, color: bool, columns: int) -> list[str]:
+    def texts(self, manner: Manner) -> list[str]:
         """Of workers of a data loader, which leave the telling to the run."""
         texts = []
         for pid, _, capture in self.others:
             if capture is not None and _is_of_worker(capture):
-                texts += [IN_WORKER.format(pid), capture.text(verbose, color, columns).rstrip("\n")]
+                texts += [IN_WORKER.format(pid), text_for(capture, manner)]
         return texts
 
     def lines(self) -> list[str]:
-        lines = [SAME_IN_CHILD.format(pid, display_path(path)) for pid, path in self.told]
+        lines = [SAME_IN_CHILD.format(pid, display_path(path)) for pid, path in self.same]
         return lines + [OF_CHILD.format(pid, display_path(path)) for pid, path, _ in self.others]
 
 
@@ -256,15 +275,16 @@ def _open(path: str) -> _core.Capture | None:
         return None  # it is written now, or there is none
 
 
-def _errors(capture: _core.Capture) -> list[dict]:
-    findings = loads(capture.json())["findings"]
-    return [finding for finding in findings if finding["level"] == "error"]
+def _errors(capture: _core.Capture) -> list[Finding]:
+    from nanscope.findings import Report  # only where there are children: it takes 10 ms
+
+    return Report.of(capture).of_level("error")
 
 
 def _origins(capture: _core.Capture) -> list[Origin]:
-    found = [finding["origin"] for finding in _errors(capture)]
-    return [(one["site"]["file"], one["site"]["line"], one["op"]) for one in found]
+    found = [finding.origin for finding in _errors(capture)]
+    return [(one.site.file, one.site.line, one.op) for one in found]
 
 
 def _is_of_worker(capture: _core.Capture) -> bool:
-    return any(finding["origin"]["worker"] is not None for finding in _errors(capture))
+    return any(finding.origin.worker is not None for finding in _errors(capture))

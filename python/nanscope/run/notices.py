@@ -12,10 +12,11 @@ moment. Whatever goes wrong is a sentence on stderr and changes nothing else.
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable
 
 from nanscope import _core
+from nanscope.findings import Finding, Report
+from nanscope.outside.stand_ins import noted
 from nanscope.run.ending import say
 from nanscope.run.imports import when_imported
 from nanscope.run.progress import counted
@@ -29,25 +30,22 @@ if TYPE_CHECKING:
 TRACKERS = ("wandb", "trackio")  # whose runs cannot be added to once they have ended
 
 
-class NotTold(Exception):
+class NotNotified(Exception):
     """Why, as a sentence without its end."""
 
 
 class Alert:
-    """What is told. `text`: the report for a reader; `report`: as the JSON of docs/report.md."""
+    """What is told. `text`: the report for a reader; `json`: that of docs/report.md."""
 
-    def __init__(self, text: str, report: dict) -> None:
-        self.text = text
-        self.report = report
-        found = report.get("findings") or [{}]
-        self.finding: dict = found[0]
-        self.headline: str = self.finding.get("headline", "") or text.partition("\n")[0]
-        self.cause: str = self.finding.get("cause", {}).get("id", "")
-        self.step: int = self.finding.get("origin", {}).get("step", 0)
-
-    @classmethod
-    def of_capture(cls, capture: _core.Capture) -> Alert:
-        return cls(capture.text(False, False, 100), json.loads(capture.json()))
+    def __init__(self, capture: _core.Capture, text: str = "") -> None:
+        self.text = text or capture.text(False, False, 100)
+        self.json = capture.json()
+        self.report = Report.parse(self.json)
+        self.finding: Finding | None = next(iter(self.report.findings), None)
+        found = self.finding
+        self.headline = found.headline if found else self.text.partition("\n")[0]
+        self.cause = found.cause.id if found else ""
+        self.step = found.origin.step if found else 0
 
 
 class Notices:
@@ -69,8 +67,7 @@ class Notices:
             for method in ("finish", "__exit__"):
                 original = getattr(run, method, None)
                 if original is not None:
-                    ending = _core.Around(original, before=lambda *_: self.run_ends(name))
-                    setattr(run, method, _Method(ending))
+                    setattr(run, method, noted(original, before=lambda *_: self.run_ends(name)))
 
         return follow
 
@@ -81,14 +78,13 @@ class Notices:
             return
         record = watch.adapter.error_number(0) if watch.observer.error_found() else None
         if record is not None:
-            report = {"verdict": "error", "findings": [json.loads(record.json())]}
-            self.tell(name, Alert(record.text(), report))
+            self.tell(name, Alert(watch.adapter.capture_so_far(), record.text()))
 
     def tell_all(self, capture: _core.Capture, children: list[tuple[int, str]]) -> None:
         """At the end. An error that only a child has met is told as the child's."""
         if not capture.error and children:
             capture = _core.Capture.read(children[0][1])
-        alert = Alert.of_capture(capture)
+        alert = Alert(capture)
         for place in self.places:
             if place not in self.done:
                 self.tell(place, alert)
@@ -100,19 +96,7 @@ class Notices:
             sender = importlib.import_module(f"nanscope.integrations.{name}")
             with counted(f"telling {place}", not self.watch.settings.quiet):
                 sender.notify(alert, place)
-        except NotTold as why:
+        except NotNotified as why:
             say(f"nanscope: {place} was not told: {why}.")
         except Exception as error:
             say(f"nanscope: {place} was not told: {type(error).__name__}: {error}")
-
-
-class _Method:
-    """A C function that stands in for a method."""
-
-    def __init__(self, function: Callable) -> None:
-        self.function = function
-
-    def __get__(self, instance: object, owner: type | None = None) -> object:
-        from types import MethodType
-
-        return self.function if instance is None else MethodType(self.function, instance)

@@ -37,6 +37,7 @@ class Observer:
     """Watches every operation."""
 
     replays = False  # this process is a snapshot that was woken
+    counts_every_call = True  # of a collective, from the program's first
 
     def __init__(self, stretch: Stretch, adapter: ModuleType | None) -> None:
         self.stretch = stretch
@@ -64,6 +65,10 @@ class Observer:
 
     def remarks(self) -> list[str]:
         """Lines below the report."""
+        return []
+
+    def remarks_on_ranks(self) -> list[str]:
+        """Lines below the report of many ranks."""
         return []
 
     def conclude(self, ending: Ending, raised: Raised | None, ours: bool) -> Conclusion:

@@ -13,8 +13,8 @@ from nanscope.errors import ChildStop, Stop
 from nanscope.outside.arrivals import arrivals
 from nanscope.ranks import together
 from nanscope.ranks.board import board
-from nanscope.run.conclusion import Conclusion
-from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say, terminal_columns, write_text
+from nanscope.run.conclusion import Conclusion, text_for, write_for
+from nanscope.run.ending import REAL_EXIT, Ending, replaces_stop, say
 from nanscope.run.imports import when_imported
 from nanscope.run.news import (
     OF_CHILD,
@@ -262,10 +262,10 @@ class Watch:
             from nanscope.run import proposal  # its imports are for a program that had an error
 
             proposal.add_to(conclusion, self.settings)
-        if self.ranks.is_told(conclusion, ending, found):
+        if self.ranks.is_reported(conclusion, ending, found):
             return self.error_status
         self._show(conclusion, ending, children)
-        self.write(conclusion.capture, conclusion.path)
+        write_for(conclusion.capture, conclusion.path, self.settings)
         if found and self.keeper is not None:
             self.keeper.write(conclusion.capture)
         if found and self.notices is not None:
@@ -273,13 +273,6 @@ class Watch:
         if self.replayer is not None:
             return self.replayer.conclude(conclusion.capture)
         return self._status(found, ending)
-
-    def write(self, capture: _core.Capture, path: str) -> None:
-        """What --json and --html ask for."""
-        if self.settings.json:
-            write_text(self.settings.json, capture.json())
-        if self.settings.html:
-            write_text(self.settings.html, capture.html(display_path(path) if path else ""))
 
     def conclude(self, ending: Ending, raised: Raised | None) -> Conclusion:
         """Ends the session."""
@@ -339,8 +332,7 @@ class Watch:
         if not quiet:
             if settings.is_child:
                 lines.append(IN_CHILD.format(os.getpid()))
-            text = capture.text(settings.verbose, settings.color, terminal_columns())
-            lines.append(text.rstrip("\n"))
+            lines.append(text_for(capture, settings))
             if conclusion.path:
                 path = display_path(conclusion.path)
                 lines.append(f"Capture: {path}")
@@ -351,7 +343,7 @@ class Watch:
             lines += self.news.summaries_of_ranks()
         errors = ChildrensErrors(children, capture)
         if not quiet:
-            lines += errors.texts(settings.verbose, settings.color, terminal_columns())
+            lines += errors.texts(settings)
         lines += errors.lines()
         if lines:
             say("\n".join(lines))  # at once: other processes write there too
@@ -378,7 +370,7 @@ class Watch:
             say(self.problem)
         elif not self.settings.quiet and not children:
             say(NO_TORCH)
-        self.write(self._empty_capture(ending, children), "")
+        write_for(self._empty_capture(ending, children), "", self.settings)
         return ERROR_FOUND if children else None
 
     def _empty_capture(self, ending: Ending, children: list[tuple[int, str]]) -> _core.Capture:

@@ -14,7 +14,8 @@ from nanscope import _core
 from nanscope.errors import ChildStop, Stop
 from nanscope.ranks import replicas, together
 from nanscope.ranks.board import board
-from nanscope.run.ending import REAL_EXIT, Ending, say, terminal_columns
+from nanscope.run.conclusion import text_for, write_for
+from nanscope.run.ending import REAL_EXIT, Ending, say
 from nanscope.run.news import (
     bring,
     end_in_news,
@@ -37,11 +38,7 @@ if TYPE_CHECKING:
 ERROR_FOUND = 3
 STOPPED_WITH_OTHERS = "nanscope stopped the program: another rank found an error"
 STARTED_AGAIN = "nanscope ends this rank, which was started again after an error was found"
-NOT_KNOWN_FIRST = (
-    "nanscope: which rank was first is not known to --mode sentinel. The same command without "
-    "--mode sentinel watches every operation, and names it."
-)
-NOBODY_TOLD = "nanscope: another rank found an error, and has not told of it."
+NOBODY_REPORTED = "nanscope: another rank found an error, and has not told of it."
 
 
 def despite_late_stop(act: Callable[[], T]) -> T:
@@ -76,7 +73,7 @@ class RankEnd:
         """torch is there, and watched."""
         together.listener.stopped = self.others_stopped
         board.joined = self.joined
-        board.counts_every_call = self.watch.settings.mode == "exact"
+        board.counts_every_call = self.watch.observer.counts_every_call
         c10d = sys.modules.get("torch.distributed.distributed_c10d")
         made = getattr(c10d, "_update_default_pg", None)  # called when a process group was made
         if made is not None and not isinstance(made, _core.Around):
@@ -106,7 +103,7 @@ class RankEnd:
             else:
                 together.listener.begin()
         except Exception:
-            pass
+            pass  # it goes on, as a rank of which the others do not hear
 
     # ---------------------------------------------------------------- while it runs
     def others_stopped(self) -> None:
@@ -136,13 +133,13 @@ class RankEnd:
             _core.raise_in_main(kind(sentence), main)
 
     # ---------------------------------------------------------------- the end
-    def is_told(self, conclusion: Conclusion, ending: Ending, found: bool) -> bool:
+    def is_reported(self, conclusion: Conclusion, ending: Ending, found: bool) -> bool:
         """What this process found is a part of what all found, which is told once."""
         settings, capture = self.watch.settings, conclusion.capture
         if not together.is_one_of_many():
             if settings.followed:
                 end_in_news(settings.news, capture, conclusion.path)
-            return self._is_told_of_children(conclusion)
+            return self._is_reported_of_children(conclusion)
         own = self._end(conclusion, ending)
         if settings.is_child:
             path, sentence = conclusion.path, own.sentence
@@ -154,7 +151,7 @@ class RankEnd:
         if not (found or together.are_stopped()):
             own.write()  # who is not heard of is taken for killed
             return False
-        return self._is_told_with_others(conclusion, own)
+        return self._is_reported_with_others(conclusion, own)
 
     def _end(self, conclusion: Conclusion, ending: Ending) -> together.End:
         from nanscope.run import many
@@ -169,13 +166,13 @@ class RankEnd:
             f"{os.uname().nodename} {settings.news}" if left_to_run else "",
         )
 
-    def _is_told_with_others(self, conclusion: Conclusion, own: together.End) -> bool:
+    def _is_reported_with_others(self, conclusion: Conclusion, own: together.End) -> bool:
         from nanscope.run import many
 
         settings, capture = self.watch.settings, conclusion.capture
         if not own.launcher and settings.json != "-":
             # Before the others know of it: who tells of all may replace it.
-            self.watch.write(capture, conclusion.path)
+            write_for(capture, conclusion.path, settings)
         own.write()
         if own.launcher:
             stopped_in_news(settings.news)
@@ -185,12 +182,12 @@ class RankEnd:
         if (capture.error or self._starts_ranks()) and together.is_teller():
             merged = many.of_ends(*together.ends_of_others(own), self.watch.news)
             self._tell(merged, conclusion)
-            together.has_told()
+            together.has_reported()
         elif not capture.error and self._has_children_with_errors():
-            together.has_told()
+            together.has_reported()
             return False  # a worker of its loader has found one, which is told with its own
-        elif not together.wait_until_told() and not settings.quiet:
-            say(NOBODY_TOLD)
+        elif not together.wait_until_reported() and not settings.quiet:
+            say(NOBODY_REPORTED)
         return True
 
     def _bring_other_hosts(self, own: together.End) -> None:
@@ -209,7 +206,7 @@ class RankEnd:
         """
         run = process_of(self.watch.settings.news)
         if board.is_rank(run):
-            together.wait_until_told()
+            together.wait_until_reported()
             together.wait_for_end_of(run)
 
     def _starts_ranks(self) -> bool:
@@ -219,7 +216,7 @@ class RankEnd:
     def _has_children_with_errors(self) -> bool:
         return self.watch.news is not None and bool(self.watch.news.read())
 
-    def _is_told_of_children(self, conclusion: Conclusion) -> bool:
+    def _is_reported_of_children(self, conclusion: Conclusion) -> bool:
         """The process that started the ranks: it computes nothing itself."""
         news = self.watch.news
         if news is None or conclusion.capture.error:
@@ -237,10 +234,7 @@ class RankEnd:
         if merged is None:
             merged = conclusion.capture
         if not settings.quiet:
-            text = merged.text(settings.verbose, settings.color, terminal_columns())
-            lines.append(text.rstrip("\n"))
-            if settings.mode == "sentinel":
-                lines.append(NOT_KNOWN_FIRST)
+            lines += [text_for(merged, settings), *self.watch.observer.remarks_on_ranks()]
         if lines:
             say("\n".join(lines))
-        self.watch.write(merged, conclusion.path)
+        write_for(merged, conclusion.path, settings)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from nanscope.findings import Finding
     from nanscope.run.settings import Settings
 
 STOPPED = "nanscope stopped the program: a non-finite value did harm"
@@ -38,7 +39,7 @@ class Stopping:
             tell()
         return self.for_finding(lambda: finding_of(self.adapter, number))
 
-    def for_finding(self, finding: Callable[[], dict]) -> BaseException | None:
+    def for_finding(self, finding: Callable[[], Finding]) -> BaseException | None:
         """`finding` is asked for where it is needed: it is long."""
         on_error, child = self.settings.on_error, self.settings.is_spawned
         if on_error == "go_on":
@@ -46,17 +47,15 @@ class Stopping:
         together.stop_others()
         if on_error == "stop" and not child:
             return stop(child)
-        from nanscope.findings import Finding
-
         found = finding()
         sentence = sentence_of(found)
         if on_error == "stop":
-            return ChildStop(sentence, Finding.from_json(found))
+            return ChildStop(sentence, found)
         if self.settings.pdb and not child:  # the standard input of a child is not the terminal
             from nanscope.run import debugger
 
             return debugger.open_at_the_users_frame(sentence)
-        return NonFiniteError(sentence, Finding.from_json(found))
+        return NonFiniteError(sentence, found)
 
 
 def stop(child: bool) -> BaseException:
@@ -64,20 +63,22 @@ def stop(child: bool) -> BaseException:
     return ChildStop(STOPPED) if child else Stop(STOPPED)
 
 
-def finding_of(adapter: ModuleType, number: int) -> dict:
-    """An error of the session, as in the JSON."""
+def finding_of(adapter: ModuleType, number: int) -> Finding:
+    """An error of the session."""
     import json
 
-    return json.loads(adapter.error_number(number).json())
+    from nanscope.findings import Finding
+
+    return Finding.from_json(json.loads(adapter.error_number(number).json()))
 
 
-def sentence_of(finding: dict) -> str:
+def sentence_of(finding: Finding) -> str:
     """`aten::log made -inf at train.py:41:17: torch.log(p)`"""
-    origin, cause = finding["origin"], finding["cause"]
-    site = origin["site"]
-    made = "brought" if origin["kind"] == "imported" else "made"
-    maker = "an unwatched kernel" if origin["kind"] == "unwatched" else origin["op"]
-    text = f"{maker} {made} {origin['value']} at {site['file']}:{site['line']}"
-    if site["code"]:
-        text += f":{site['col'] + 1}: {' '.join(site['code'].split())}"
-    return f"{text} ({cause['id']})"
+    origin = finding.origin
+    site = origin.site
+    made = "brought" if origin.kind == "imported" else "made"
+    maker = "an unwatched kernel" if origin.kind == "unwatched" else origin.op
+    text = f"{maker} {made} {origin.value} at {site.file}:{site.line}"
+    if site.code:
+        text += f":{site.col + 1}: {' '.join(site.code.split())}"
+    return f"{text} ({finding.cause.id})"

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from nanscope import _core
-from nanscope.errors import ChildStop, Stop
-from nanscope.ranks import together
-from nanscope.run import program, project
-from nanscope.run.children import Children
-from nanscope.run.ending import Ending, leave_at_once, say
+from nanscope.run import project
+from nanscope.run.ending import say
 from nanscope.run.news import News, in_memory
 from nanscope.run.process import Watch
-from nanscope.run.rank_end import despite_late_stop
 from nanscope.run.settings import Settings
+from nanscope.run.whole import run_watched
 
 BAD_USAGE = 2
 
@@ -37,16 +33,7 @@ def carry_out(request, replay: str = "") -> int:
     watch.news = News()
     watch.settings.news = watch.news.path
     _, watch.settings.handed = in_memory()
-    watch.begin()
-    Children(watch).follow()
-    try:
-        ending = _execute(launched)
-    except (Stop, ChildStop) as late:  # another rank's, when the program had ended already
-        ending = Ending("stopped", 0, late)
-    status = despite_late_stop(lambda: watch.judge(ending)) if ending.started else None
-    if status is not None and together.is_one_of_many():
-        leave_at_once(status)
-    program.leave(ending, status)
+    run_watched(watch, launched.kind, launched.target, launched.args)
 
 
 class Launch:
@@ -64,14 +51,3 @@ class Launch:
         program = ["-m", self.target] if self.kind == "module" else [self.target]
         self.kind, self.args = "module", [*ranks, *program, *self.args]
         self.target = "torch.distributed.run"
-
-
-def _execute(request) -> Ending:
-    from nanscope.telling.source import keeper
-
-    target, args = request.target, list(request.args)
-    how = {"stop_type": (Stop, ChildStop), "call": _core.call_hidden}
-    if request.kind == "module":
-        return program.run_module(target, args, **how)
-    runner = program.run_code if request.kind == "code" else program.run_script
-    return runner(target, args, **how, remember=keeper.remember)

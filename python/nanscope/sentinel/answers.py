@@ -7,6 +7,7 @@ import os
 import struct
 
 from nanscope import _core
+from nanscope.findings import Finding, Report
 from nanscope.run.conclusion import Conclusion
 from nanscope.telling.intent import tests_for_nonfinite
 from nanscope.telling.stack import full_path, is_user_code
@@ -50,8 +51,7 @@ class Answer:
         self.moments: int = how["moments"]  # that it came to
         self.early_end: str = how["ending"] or "it ended early"
         self.comparison = comparison
-        findings = json.loads(self.conclusion.capture.json())["findings"]
-        self.error: dict | None = next((f for f in findings if f["level"] == "error"), None)
+        self.error: Finding | None = Report.of(self.conclusion.capture).first_error
 
     def reached(self, moment: int) -> bool:
         """A replay that ended before has nothing to say, unless it is an error."""
@@ -60,10 +60,10 @@ class Answer:
     @property
     def source_tests_for_it(self) -> bool:
         """The program expects such values."""
-        origin, harm = self.error["origin"], self.error["harm"]
-        files = [frame["file"] for frame in origin["stack"]] + [origin["site"]["file"]]
-        if harm is not None and harm["site"] is not None:
-            files.append(harm["site"]["file"])
+        origin, harm = self.error.origin, self.error.harm
+        files = [frame.file for frame in origin.stack] + [origin.site.file]
+        if harm is not None and harm.site is not None:
+            files.append(harm.site.file)
         return tests_for_nonfinite([name for name in files if is_user_code(full_path(name))])
 
     @property
@@ -75,8 +75,8 @@ class Answer:
         """Not if the value, or the graph it was made in, was there before the snapshot."""
         if self.error is None:
             return False
-        origin = self.error["origin"]
-        return origin["kind"] not in NOT_MADE_HERE and origin["site"]["line"] > 0
+        origin = self.error.origin
+        return origin.kind not in NOT_MADE_HERE and origin.site.line > 0
 
 
 def send_unguarded(descriptor: int, places: list[str]) -> None:

@@ -6,7 +6,6 @@ import os
 
 from nanscope import _core
 from nanscope.errors import NonFiniteError
-from nanscope.findings import Finding
 from nanscope.sentinel.observer import SentinelObserver
 
 TYPE_CHECKING = False
@@ -31,7 +30,7 @@ class BlockSentinel(SentinelObserver):
         self.sentinel.due()  # a snapshot goes on from here when it is woken
 
     def exception_for_answer(self, answer: Answer) -> BaseException | None:
-        return self.stretch.exception_for_finding(0, Finding.from_json(answer.error), answer.text)
+        return self.stretch.exception_for_finding(0, answer.error, answer.text)
 
     def suspicion(self, ending: Ending, raised: Raised | None) -> str | None:
         if isinstance(ending.exception, NonFiniteError):

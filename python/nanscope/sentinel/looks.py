@@ -196,8 +196,8 @@ class Sentinel:
         """A replay that took another way may have failed of something else."""
         if answer.comparison.equal or answer.error is None:
             return True
-        harm = answer.error["harm"]
-        return harm is not None and harm["step"] == step
+        harm = answer.error.harm
+        return harm is not None and harm.step == step
 
     def _keep(self, answer: answers.Answer) -> None:
         self.answer = answer

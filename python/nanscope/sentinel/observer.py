@@ -18,11 +18,17 @@ if TYPE_CHECKING:
     from nanscope.sentinel.answers import Answer
 
 
+NOT_KNOWN_FIRST = (
+    "nanscope: which rank was first is not known to --mode sentinel. The same command without "
+    "--mode sentinel watches every operation, and names it."
+)
 UNDONE = "all of it was put back, or thrown away, before it was used"
 
 
 class SentinelObserver(Observer):
     """A `Host`. In a woken snapshot it is the host of the replay."""
+
+    counts_every_call = False
 
     def __init__(self, stretch: Stretch, adapter: ModuleType, every: float, quiet: bool) -> None:
         super().__init__(stretch, adapter)
@@ -54,6 +60,9 @@ class SentinelObserver(Observer):
 
     def remarks(self) -> list[str]:
         return self.sentinel.remarks
+
+    def remarks_on_ranks(self) -> list[str]:
+        return [NOT_KNOWN_FIRST]
 
     # ---------------------------------------------------------------- a replay
     def watch_exactly(self, run: int = 0) -> None:

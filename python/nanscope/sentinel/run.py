@@ -77,9 +77,9 @@ class RunSentinel(SentinelObserver):
         return self.stopping(number)
 
     def may_be_undone(self, answer: Answer) -> bool:
-        harm = answer.error["harm"]
+        harm = answer.error.harm
         acts_at_once = self.settings.on_error == "raise" or self.settings.is_child
-        return not acts_at_once and harm is not None and harm["kind"] in STATE
+        return not acts_at_once and harm is not None and harm.kind in STATE
 
     def forget(self, answer: Answer) -> None:
         if answer.conclusion.path:

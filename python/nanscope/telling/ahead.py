@@ -15,6 +15,7 @@ from nanscope.telling import (  # noqa: F401
     binding,
     composites,
     expression,
+    functions,
     modules,
     names,
     shards,

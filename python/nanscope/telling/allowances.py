@@ -80,7 +80,7 @@ class Allowances:
                 return self.blocks[path, first]
         return self.given.get((path, line)) or self.given.get((path, 0))
 
-    def told(self) -> list[tuple[str, str, int]]:
+    def counted(self) -> list[tuple[str, str, int]]:
         """All of them: what, why, and how many findings it allowed."""
         for path in self._files_of_the_program():
             for line in _comments_in(path):

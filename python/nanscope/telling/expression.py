@@ -8,9 +8,20 @@ from __future__ import annotations
 
 import ast
 import keyword
+import operator
 import re
 from typing import NamedTuple
 
+# What operators do with numbers, arrays and tensors alike.
+ARITHMETIC = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+}
+SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 NEAR = 60  # lines above a method's call in which the object it is called on is looked for
 
 

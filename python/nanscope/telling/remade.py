@@ -16,17 +16,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from nanscope.telling import shadow, source
+from nanscope.telling.functions import functions_that
 
 MOST_TIMES = 512  # for one place in the program, and then never again
-DIVIDES = frozenset({"div", "true_divide", "divide", "remainder", "fmod", "xlogy"})
-NEVER_ZERO = frozenset({"exp", "sigmoid", "softmax", "exp2"})
+DIVIDES = functions_that("divides")
+NEVER_ZERO = functions_that("never_zero")
 DIFFERENCES = (ast.Add, ast.Sub)
-ELEMENT_BY_ELEMENT = frozenset(
-    """abs add sub subtract mul multiply div divide true_divide pow square sqrt rsqrt reciprocal exp
-    exp2 expm1 log log2 log10 log1p sin cos tan tanh sigmoid softmax log_softmax softplus relu erf
-    neg negative sign clamp clamp_min clamp_max clip minimum maximum masked_fill detach clone
-    contiguous float double half bfloat16 to type nan_to_num hypot lerp""".split()
-)
+ELEMENT_BY_ELEMENT = functions_that("elementwise")
 
 
 class _Place:
@@ -154,8 +150,8 @@ def _made_again(torch, frame, place: _Place, op: str, index: list[int], value: f
     result = look.at(whole.wide)
     if result is None:
         return None
-    told = {"code": ast.unparse(operand), "result": result, "complete": made.complete}
-    return told | look.lost_in(made)
+    answer = {"code": ast.unparse(operand), "result": result, "complete": made.complete}
+    return answer | look.lost_in(made)
 
 
 class _Look:
@@ -198,11 +194,11 @@ class _Look:
         if self.is_off(part):
             guard = self.guard_in(part)
             if guard is not None:
-                return self.told(guard[0], "guard", guard[1])
-            return self.told(part, _how(part, native, wide))
+                return self.lost(guard[0], "guard", guard[1])
+            return self.lost(part, _how(part, native, wide))
         return self.vanished(made)
 
-    def told(self, part: shadow.Shadow, loss: str, guard: str = "") -> dict:
+    def lost(self, part: shadow.Shadow, loss: str, guard: str = "") -> dict:
         return {
             "lost_at": ast.unparse(part.node),
             "lost_line": part.node.lineno,
@@ -220,7 +216,7 @@ class _Look:
             inside = self.at(part.parts[0].native) if part.parts else None
             if name in NEVER_ZERO and native == 0 and wide == 0:
                 finite = inside is not None and math.isfinite(inside)
-                return self.told(part, "underflow" if finite else "masked")
+                return self.lost(part, "underflow" if finite else "masked")
             zero = [each for each in _aligned(part) if self.at(each.native) == 0 and each.parts]
             if native != 0 or not zero:
                 return {}

@@ -1,7 +1,7 @@
 """Evaluates an expression of the program twice, as it was and in float64, on copies.
 
 Only what is plain arithmetic on tensors and numbers is evaluated: names, attributes without code
-behind them, operators, and the functions of torch listed here, none of which draws random numbers
+behind them, operators, and the pure functions of `functions.py`, none of which draws random numbers
 or writes to its operands. Anything else raises `Unknown`: then nothing is said.
 
 A name that the function assigned before is taken apart as well, if the assigned expression still
@@ -14,17 +14,12 @@ import ast
 import operator
 from typing import Any
 
+from nanscope.telling.expression import ARITHMETIC, SIGNS
+from nanscope.telling.functions import functions_that
+
 MOST_NODES = 160
 MOST_ELEMENTS = 1 << 21  # of all tensors that are made
-BINARY = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-}
-UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+UNARY = {**SIGNS, ast.Invert: operator.invert}
 COMPARE = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -33,26 +28,11 @@ COMPARE = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-# Of torch, torch.nn.functional and tensors: the same values for the same operands.
-PURE = frozenset(
-    """abs absolute add sub subtract mul multiply div divide true_divide pow square sqrt rsqrt
-    reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sigmoid softmax log_softmax
-    logsumexp softplus relu erf neg negative sign clamp clamp_min clamp_max clip minimum maximum
-    where masked_fill sum mean var std prod cumsum cumprod amax amin norm dot matmul mm bmm mv
-    einsum outer t transpose permute view reshape flatten squeeze unsqueeze expand expand_as
-    repeat cat stack detach clone contiguous size dim numel linear normalize cosine_similarity
-    lerp hypot triu tril diag diagonal ones_like zeros_like full_like broadcast_to select narrow
-    isnan isfinite isinf logical_not nan_to_num addmm baddbmm vector_norm pairwise_distance
-    float double half bfloat16 to type item""".split()
-)
+PURE = functions_that("pure")
 NUMBERS = {"float": float, "int": int, "abs": abs}
-CASTS = frozenset("float double half bfloat16 to type".split())
+CASTS = functions_that("casts")
 ATTRIBUTES = frozenset("T mT real imag shape ndim dtype device".split())
-# What these give was not computed by the program.
-CREATORS = frozenset(
-    """tensor as_tensor from_numpy rand randn randint zeros ones full arange linspace eye
-    Parameter""".split()
-)
+CREATORS = functions_that("creates")
 
 
 class Unknown(Exception):
@@ -193,7 +173,7 @@ class Evaluator:
         return self.of(node, line)
 
     def _binop(self, node: ast.BinOp, line: int) -> Shadow:
-        function = BINARY.get(type(node.op))
+        function = ARITHMETIC.get(type(node.op))
         if function is None:
             raise Unknown
         a, b = self.of(node.left, line), self.of(node.right, line)

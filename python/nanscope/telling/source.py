@@ -51,7 +51,7 @@ NO_FIT = "The columns of this code do not fit the text of {}: it was generated o
 
 
 class Site:
-    """A place in source code: the Site of records.h.
+    """A place in source code: the Site of src/records.
 
     Lines from 1, columns from 0 in characters, end exclusive. `expression` is `code` with the
     object in front where a method's call begins on a line of its own (`.log()`), for names.py.

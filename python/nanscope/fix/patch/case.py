@@ -113,11 +113,17 @@ class Case:
     # ---------------------------------------------------------------- values that were seen
     def input(self, *arguments: str) -> TensorFacts | None:
         """Finds an input of the failing op by its name in the op's schema."""
-        for wanted in arguments:
-            for tensor in self.finding.inputs:
-                if tensor.argument == wanted:
-                    return tensor
-        return None
+        of_op = [tensor for tensor in self.finding.inputs if tensor.saved is None]
+        return next((t for name in arguments for t in of_op if t.argument == name), None)
+
+    def saved(self, *names: str) -> TensorFacts | None:
+        """Finds what the failing node kept since the forward, by its name there."""
+        kept = self.finding.inputs
+        return next((t for name in names for t in kept if t.saved == name), None)
+
+    def operand(self, name: str) -> TensorFacts | None:
+        """Finds an input of the failing op, else what its node kept under that name."""
+        return self.input(name) or self.saved(name)
 
     def number(self, argument: str) -> float | None:
         """A number of Python that was given to the failing op."""

@@ -15,6 +15,7 @@ from nanscope.fix.patch.comments import with_comments
 from nanscope.fix.patch.imports import with_torch
 from nanscope.fix.patch.instrument import patched
 from nanscope.fix.rewrites import (
+    bessel,
     binary,
     compiled,
     constants,
@@ -53,7 +54,7 @@ from nanscope.fix.rewrites import (
 
 # What computes the same without the overflow is right whatever made the values large.
 SAME_VALUES = (
-    precise.of_overflow, fused.around, exponential.normalised, exponential.tangent,
+    precise.of_overflow, fused.around, bessel.around, exponential.normalised, exponential.tangent,
 )  # fmt: skip
 # Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
 # that does not fit proposes nothing.
@@ -93,6 +94,7 @@ RULES = {
     "optimizer_division_by_zero": (optimizer.first_step, optimizer, division, roots),
     "uninitialised_memory": (memory,),
     "inverse_trig_domain": (trigonometry,),
+    "special_function_domain": (trigonometry,),
     "nan_constant": (constants, data),
     "compiled_only": (compiled,),
     "singular_matrix": (linear_algebra,),
@@ -107,6 +109,8 @@ ADVICE = {
     "where.",
     "received_from_rank": "It came from another rank: what is to be patched stands there.",
     "overflow_in_reduction": "Divide by the number of ranks before the sum, or sum in float32.",
+    "special_function_domain": "What goes in reaches a pole of the function: look at what it is "
+    "computed of.",
     "unwatched_kernel": "The kernel that made it could not be watched; look at what goes into it.",
 }
 
@@ -147,6 +151,7 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
         propose = getattr(rule, "propose", rule)
         for candidate in propose(case):
             candidate = with_comments(case.files, with_torch(case.files, candidate))
+            candidate = _called_what_it_is(case, candidate)
             edits = tuple(sorted((e.path, e.begin, e.end, e.text) for e in candidate.edits))
             key = edits, candidate.alters
             if key in seen or not is_sound(case, candidate):
@@ -154,6 +159,25 @@ def _sound_ones(case: Case) -> Iterator[Candidate]:
             seen.add(key)
             if not trial.problem(case, candidate):
                 yield candidate
+
+
+def _called_what_it_is(case: Case, candidate: Candidate) -> Candidate:
+    """A bound that is no repair: the weight stays where training took it, or the value is lost."""
+    known = (one.exactly for one in case.finding.cause.experiments)
+    exactly = next((value for value in known if value is not None), None)
+    given = trial.value_at_failure(case, candidate) if exactly is not None else None
+    if given is not None and abs(given - exactly) > max(0.1 * abs(exactly), 1e-3):
+        note = f" The right value is {exactly:g}, and this gives {given:g}: the digits stay lost."
+        return replace(candidate, workaround=True, explanation=candidate.explanation + note)
+    facts = case.input("self", "saved self")
+    beyond = facts is not None and any(isinstance(x, float) and x < 0 for x in facts.at_index)
+    if not (beyond and facts.parameter and candidate.id.startswith("clamp_before_")):
+        return candidate
+    note = (
+        " The weight itself stays where it is, and gets no gradient from here. A weight that has "
+        "to be positive is kept as its logarithm, or goes through softplus, where it is made."
+    )
+    return replace(candidate, workaround=True, explanation=candidate.explanation + note)
 
 
 def _rules(case: Case) -> Iterable:

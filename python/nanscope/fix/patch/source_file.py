@@ -5,6 +5,7 @@ What no edit touches stays as it is, byte for byte: comments, line endings, tabs
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -124,7 +125,24 @@ class SourceFile:
         return a <= c and d <= b
 
     def edit(self, node: cst.CSTNode, text: str) -> Edit:
-        return Edit(self.path, *self.whole_span(node), text)
+        """In brackets where its neighbours would take a part of it for themselves."""
+        begin, end = self.whole_span(node)
+        if isinstance(node, cst.BaseExpression) and not self._stands_alone(begin, end, text):
+            text = f"({text})"
+        return Edit(self.path, begin, end, text)
+
+    def _stands_alone(self, begin: int, end: int, text: str) -> bool:
+        """Whether it means the same with brackets around it; also if nobody can tell."""
+        before, after = self.text[:begin], self.text[end:]
+        bracketed = _meaning(f"{before}({text}){after}")
+        return bracketed is None or bracketed == _meaning(f"{before}{text}{after}")
+
+
+def _meaning(code: str) -> str | None:
+    try:
+        return ast.dump(ast.parse(code))
+    except (SyntaxError, ValueError):
+        return None
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:

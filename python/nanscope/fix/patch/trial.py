@@ -22,12 +22,13 @@ LIBRARIES = ("torch", "math", "numpy")
 MOST = 40  # elements of an operand
 ARGUMENTS = (("self", "input"), ("other", "exponent"))
 COMPOSITE = {"kl_div", "log_prob", "kl_divergence", "entropy"}
-SAVED = (("saved self",), ("saved other", "saved exponent"))
+SAVED = (("self",), ("other", "exponent"))
 
 
 def problem(case: Case, candidate: Candidate) -> str:
     """Why the candidate cannot be right, as far as these values tell; empty if they do not."""
-    if not any(tensor.healthy for tensor in case.finding.inputs):
+    complex_ones = any(tensor.dtype.startswith("complex") for tensor in case.finding.inputs)
+    if not complex_ones and not any(tensor.healthy for tensor in case.finding.inputs):
         return ""
     functions = as_functions(case, candidate)
     if functions is None:
@@ -40,6 +41,29 @@ def problem(case: Case, candidate: Candidate) -> str:
         return _tried(case, candidate, names, given, original, patched)
     except Exception:
         return ""  # such values are not enough to compute it
+
+
+def value_at_failure(case: Case, candidate: Candidate) -> float | None:
+    """What the patched expression gives of the operands that failed."""
+    import torch
+
+    functions = as_functions(case, candidate)
+    if functions is None or case.backward:
+        return None
+    names, common, _, patched = functions
+    given = [_values(case, code) for code in common]
+    if any(value is None for value in given):
+        return None
+    operands = [
+        torch.tensor(value[0][:1], dtype=getattr(torch, value[1]))
+        if isinstance(value, tuple)
+        else value
+        for value in given
+    ]
+    try:
+        return float(eval(f"lambda {names}: {patched}", _modules(case))(*operands))
+    except Exception:
+        return None  # such values are not enough to compute it
 
 
 def _tried(case: Case, candidate: Candidate, names: str, given: list, original, patched) -> str:
@@ -101,7 +125,7 @@ def _values(case: Case, code: str) -> tuple | float | None:
     for node, arguments in zip(operands, of_op, strict=False):
         if _normal(case.source.bare(node)) != wanted:
             continue
-        facts = case.input(*arguments)
+        facts = case.saved(*arguments) if case.backward else case.input(*arguments)
         if facts is not None:
             return _elements(facts)
         return None if case.backward else case.number(arguments[0])
@@ -116,7 +140,7 @@ def _is_the_op(case: Case) -> bool:
 
 def _elements(facts: TensorFacts) -> tuple[list, str] | None:
     values = [*facts.at_index, *facts.healthy][:MOST]
-    known = values and all(isinstance(v, int | float) for v in values)
+    known = values and all(isinstance(v, int | float | complex) for v in values)
     return (values, facts.dtype) if known else None
 
 

@@ -134,7 +134,13 @@ def _entrances(case: Case) -> Iterator[Entrance]:
 
 
 def _names_given(node: cst.CSTNode | None) -> list[str]:
+    """But no condition: that is no data."""
     arguments = node.args if isinstance(node, cst.Call) else ()
+    called = dotted(node.func).rpartition(".")[2] if isinstance(node, cst.Call) else ""
+    if called == "where":
+        arguments = arguments[1:]
+    elif called in ("masked_fill", "masked_fill_"):
+        arguments = arguments[:-2]
     return [a.value.value for a in arguments if isinstance(a.value, cst.Name)]
 
 

@@ -19,14 +19,23 @@ SMALL_NUMBER = {"float16": "1e-3", "bfloat16": "1e-5"}  # a number of Python: el
 
 
 def propose(case: Case) -> Iterator[Candidate]:
+    """Guards are for the odd element: where all are 0, and what is divided is not, they hide."""
+    facts, numerator = case.input("other", "saved other"), case.input("self", "saved self")
+    several = facts is not None and math.prod(facts.shape) > 1
+    hides = several and facts.zeros == math.prod(facts.shape) and _is_nonzero(numerator)
+    for candidate in _guards(case):
+        yield replace(candidate, workaround=True) if hides else candidate
+
+
+def _guards(case: Case) -> Iterator[Candidate]:
     operation = case.operation
     divisor = divisor_of(operation)
     if divisor is None:
         return
-    facts = case.input("other", "saved other")
+    facts = case.operand("other")
     inverted = case.origin.op.startswith("aten::reciprocal")  # `1 / x` is x.reciprocal()
     if inverted or operation.name in ("reciprocal", "rsqrt", "pow"):
-        facts = case.input("self", "saved self", "saved result")
+        facts = case.operand("self") or case.saved("result")
     if facts is None and case.number("other") is not None:
         yield from _of_number(case, divisor)
         return
@@ -40,7 +49,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     elif _may_count(case, divisor, facts):
         why = f"{shown} counts, and nothing may be counted."
         yield replace(_clamp(case, operation, divisor, "1", why), count=case.source.bare(divisor))
-    numerator = case.input("self", "saved self")
+    numerator = case.operand("self")
     if inverted or operation.name == "div" and _is_nonzero(numerator):
         yield from _zero_there(case, operation, divisor, facts)
     small = written(case.small(facts))
@@ -111,7 +120,7 @@ def angle(case: Case) -> Iterator[Candidate]:
     outer = source.parent(case.node)
     outer = source.parent(outer) if isinstance(outer, cst.Arg | cst.Attribute) else outer
     around = pure(source, outer, "atan", "arctan") if isinstance(outer, cst.Call) else None
-    facts = case.input("other", "saved other")
+    facts = case.operand("other")
     if around is None or around.operands != [case.node] or (facts and facts.negatives):
         return
     a, b = (argument(source, operand) for operand in quotient.operands[:2])

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.instrument import FIRED
-from nanscope.fix.patch.operation import argument, imported, is_called, primary, pure, read
+from nanscope.fix.patch.operation import (
+    Operation,
+    argument,
+    imported,
+    is_called,
+    primary,
+    pure,
+    read,
+)
 from nanscope.fix.rewrites.scope import (
     below,
     last_binding,
@@ -20,8 +29,14 @@ from nanscope.fix.rewrites.scope import (
     scope_of,
     stands_alone,
     unused_lines,
+    value_of,
 )
 
+# What gives the logarithm of a number: to bound it is to take another number.
+OF_LOGARITHMS = {
+    "lgamma", "gammaln", "mvlgamma", "multigammaln", "log", "log2", "log10", "log1p", "logsumexp",
+    "logaddexp", "log_softmax", "logsigmoid", "logdet",
+}  # fmt: skip
 LIMITS = {
     "float64": ("700.0", "300.0", "50.0"),
     "float32": ("80.0", "40.0", "20.0"),
@@ -37,6 +52,19 @@ def propose(case: Case) -> Iterator[Candidate]:
     if operation.name not in ("exp", "exp2", "expm1", "sinh", "cosh"):
         return
     operand = operation.operands[0]
+    yield from (replace(c, **_of_logarithm(case, c)) for c in _bounded(case, operation, operand))
+
+
+def _of_logarithm(case: Case, candidate: Candidate) -> dict[str, object]:
+    """`exp(lgamma(x))`: the number that is too large is a known one, and a bound is another."""
+    made = read(case.source, value_of(case.source, case.operation.operands[0]))
+    if made is None or made.name not in OF_LOGARITHMS:
+        return {}
+    note = f" It is another number then: stay with logarithms instead, here that of {made.name}."
+    return {"workaround": True, "explanation": candidate.explanation + note}
+
+
+def _bounded(case: Case, operation: Operation, operand: cst.BaseExpression) -> Iterator[Candidate]:
     yield from _shared(case, operand)
     shown = case.source.shown(operand)
     for limit in _limits(case):
@@ -57,7 +85,7 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 def _limits(case: Case) -> Iterable[str]:
     """The lowest with room above all healthy values first: what is mended stays near them."""
-    facts = case.input("self", "saved self")
+    facts = case.operand("self")
     sizes = [abs(x) for x in facts.healthy if isinstance(x, int | float)] if facts else []
     if not sizes:
         return LIMITS[case.dtype]

@@ -126,7 +126,7 @@ def _logs(
             (begin, end), (a, b) = source.span(node), source.whole_span(picked)
             logs.code, logs.is_difference = source.text[begin:a] + code + source.text[b:end], False
         return logs
-    inner = pure(source, node, "softmax", "sigmoid", "sub", "sum", "div", "exp")
+    inner = pure(source, node, "softmax", "sigmoid", "sub", "sum", "div", "exp", "prod")
     if inner is None:
         return None
     match inner.name:
@@ -136,6 +136,8 @@ def _logs(
             return _of_exponential(inner)
         case "sub":
             return _of_complement(inner, near)
+        case "prod":
+            return _of_product(inner, near)
         case "sum":
             return _of_sum(inner, near)
         case "div":
@@ -200,6 +202,26 @@ def _of_sum(total: Operation, near: cst.CSTNode) -> _Logs | None:
     code = f"torch.logsumexp({argument(source, exponential.operands[0])}, {options})"
     why = "log(sum(exp)) under- and overflows; logsumexp computes it in one."
     return _Logs("logsumexp", why, code, replaced=[exponential.node])
+
+
+def _of_product(product: Operation, near: cst.CSTNode) -> _Logs | None:
+    """`p.prod(dim)`"""
+    source, factors = product.source, product.operands[0]
+    if set(product.keywords) - OF_SUM or len(product.operands) > 3:
+        return None
+    options = [source.code(node) for node in product.operands[1:]]
+    options += [f"{name}={source.code(node)}" for name, node in product.keywords.items()]
+    logs = _logs(source, factors, near)
+    if logs is None:
+        logs = _Logs("", "", f"torch.log({argument(source, factors)})")
+    code = f"({logs.code})" if logs.is_difference else logs.code
+    return _Logs(
+        "sum_of_logarithms",
+        "a product of many small numbers underflows; its logarithm is the sum of theirs.",
+        f"{code}.sum({', '.join(o for o in options if not o.startswith('input='))})",
+        logs.imports,
+        logs.replaced,
+    )
 
 
 def _of_quotient(quotient: Operation, near: cst.CSTNode) -> _Logs | None:

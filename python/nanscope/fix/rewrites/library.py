@@ -113,7 +113,7 @@ def _guarded(case: Case, operation: Operation | None) -> tuple[cst.BaseExpressio
     if operation is None or not operation.operands:
         return None, ""
     name, first = operation.name, operation.operands[0]
-    least = written(case.small(case.input("self", "saved self", "other", "saved other")))
+    least = written(case.small(case.operand("self") or case.operand("other")))
     divisor = division.divisor_of(operation)
     if divisor is not None:
         return divisor, f".clamp(min={least})"

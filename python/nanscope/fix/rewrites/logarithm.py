@@ -28,7 +28,7 @@ def propose(case: Case) -> Iterator[Candidate]:
         yield from binary.propose(case)
         yield from fused.propose(case)
         yield from precise.propose(case)
-    facts = case.input("self", "saved self")
+    facts = case.operand("self")
     if operation.name != "log1p" and is_count(case, operand, facts):
         yield Candidate(
             "clamp_before_log",
@@ -68,7 +68,7 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 def underflows(case: Case) -> bool:
     """Healthy values come down to the end of the type: the zero is one of them, rounded away."""
-    facts = case.input("self", "saved self")
+    facts = case.operand("self")
     sizes = [abs(x) for x in facts.healthy if isinstance(x, int | float) and x] if facts else []
     return case.dtype in SLOPE_ENDS and bool(sizes) and min(sizes) < UNDERFLOWN[case.dtype]
 

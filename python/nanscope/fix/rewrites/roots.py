@@ -29,7 +29,7 @@ def propose(case: Case) -> Iterator[Candidate]:
     if case.backward:
         yield from norms.as_vector_norm(case, operation)
     base = operation.operands[0]
-    facts = case.input("self", "saved self")
+    facts = case.operand("self")
     at_zero = case.backward and not (facts and facts.negatives)
     leasts = [UNDER_ROOT[case.dtype], case.small(facts)] if at_zero else [case.small(facts)]
     if operation.name == "pow":

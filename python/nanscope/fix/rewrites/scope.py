@@ -10,28 +10,15 @@ import libcst as cst
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.operation import Operation, read
 from nanscope.fix.patch.source_file import Edit, SourceFile, apply
+from nanscope.telling.functions import functions_that
 
 SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.Module)
 BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
 REPEATING = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
-PICKING = {
-    "contiguous", "flatten", "gather", "index_select", "masked_select", "narrow", "permute",
-    "reshape", "select", "squeeze", "t", "take_along_dim", "transpose", "unsqueeze", "view",
-}  # fmt: skip
-REPEATABLE = PICKING | {
-    "abs", "arange", "clamp", "detach", "div", "exp", "expm1", "float", "len", "log", "log1p",
-    "long", "mean", "mul", "neg", "pow", "relu", "sigmoid", "size", "softmax", "sqrt", "square",
-    "norm", "sub", "sum", "tanh", "vector_norm",
-}  # fmt: skip
+PICKING = functions_that("moves")
+REPEATABLE = PICKING | functions_that("repeatable")
 # Not to be moved to another place, but harmless if they are done twice at the same one.
-WITHOUT_EFFECT = REPEATABLE | {
-    "add", "all", "amax", "amin", "any", "bmm", "cat", "cdist", "corrcoef", "cos", "cov",
-    "cumsum", "diag", "diag_embed", "diagonal", "double", "einsum", "expand", "eye", "half",
-    "isfinite", "isneginf", "logsumexp", "masked_fill", "matmul", "max", "maximum", "min",
-    "minimum", "mm", "norm", "numel", "ones", "ones_like", "outer", "prod", "repeat", "rsqrt",
-    "sign", "sin", "stack", "std", "to", "tril", "triu", "type_as", "var", "vector_norm",
-    "where", "zeros", "zeros_like",
-}  # fmt: skip
+WITHOUT_EFFECT = REPEATABLE | functions_that("harmless")
 OPTIMIZERS = {
     "SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "ASGD",
     "Rprop", "LBFGS", "SparseAdam",

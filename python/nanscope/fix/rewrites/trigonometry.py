@@ -1,4 +1,4 @@
-"""acos, asin, atanh, acosh on or beyond the edge of their domain."""
+"""acos, asin, atanh, acosh, erfinv, ndtri on or beyond the edge of their domain."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ EDGE = {"float64": "1e-12", "float32": "1e-7", "float16": "1e-3", "bfloat16": "1
 # 1 less this is the number before 1, and 1 and this the number behind it: no value inside the
 # domain is moved.
 LAST = {"float64": "1.2e-16", "float32": "6e-8", "float16": "5e-4", "bfloat16": "4e-3"}
+INFINITE = ("atanh", "erfinv", "ndtri")  # at the edge itself
 SAME = {"arccos": "acos", "arcsin": "asin", "arctanh": "atanh", "arccosh": "acosh"}
 
 
 def propose(case: Case) -> Iterator[Candidate]:
     operation = case.operation
     name = SAME.get(operation.name, operation.name) if operation is not None else ""
-    if name not in ("acos", "asin", "atanh", "acosh") or not operation.operands:
+    if name not in ("acos", "asin", "atanh", "acosh", *INFINITE) or not operation.operands:
         return
     operand = operation.operands[0]
     shown = case.source.shown(operand)
     choices = [("min=1.0" if name == "acosh" else "-1.0, 1.0", "by rounding")]
-    if case.backward or case.finding.makers or name == "atanh":
+    if case.backward or case.finding.makers or name in INFINITE:
         choices = []  # at the edge itself the slope is infinite
     for edge in (EDGE[case.dtype], LAST[case.dtype]):
-        inside = f"min=1 + {edge}" if name == "acosh" else f"-1 + {edge}, 1 - {edge}"
-        choices.append((inside, "where its slope is infinite"))
+        inside = f"-1 + {edge}, 1 - {edge}"
+        inside = f"min=1 + {edge}" if name == "acosh" else inside
+        inside = f"{edge}, 1 - {edge}" if name == "ndtri" else inside
+        what = "it" if name in INFINITE else "its slope"
+        choices.append((inside, f"where {what} is infinite"))
     for bounds, how in choices:
         edits = _bounds_of_clamp(case, operand, bounds)
         yield Candidate(

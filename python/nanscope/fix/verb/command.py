@@ -8,11 +8,13 @@ import shutil
 import signal
 import sys
 import tempfile
+from dataclasses import asdict, replace
 
-from nanscope.findings import Finding, Report
+from nanscope.findings import Finding, Fix, Report, Verification
 from nanscope.fix.verb import notebook
 from nanscope.fix.verb.captured import BadCapture, Command, NotAllowed, agreed, read, report_of
-from nanscope.run.ending import say, terminal_columns, write_text
+from nanscope.run.conclusion import text_for
+from nanscope.run.ending import say, write_text
 from nanscope.telling.stack import display_path
 
 TYPE_CHECKING = False
@@ -34,11 +36,11 @@ def carry_out(request) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         command = Command.of(request)
-        fix = Fix(request, command, exchange)
+        run = FixRun(request, command, exchange)
         try:
-            return fix.carry_out()
+            return run.carry_out()
         finally:
-            fix.runner.close()
+            run.runner.close()
     except (NotAllowed, notebook.BadNotebook) as error:
         say(f"nanscope fix: {error}")
         return BAD_USAGE
@@ -52,7 +54,9 @@ def carry_out(request) -> int:
         shutil.rmtree(exchange, ignore_errors=True)
 
 
-class Fix:
+class FixRun:
+    """One call of `nanscope fix`."""
+
     def __init__(self, request, command: Command, exchange: str) -> None:
         from nanscope.fix.run import copies, runs
         from nanscope.fix.verb.search import Budget, Search
@@ -197,14 +201,20 @@ class Fix:
             last = steps[-1]
             verification = verification_of(last.judgement, last.baseline, last.run)
             if len(steps) > 1:
-                verification["detail"] += f"; {len(steps)} faults were fixed one after the other"
-                verification["checks"] = [
-                    f"{s.chosen.id}: {check}" for s in steps for check in s.judgement.checks
-                ]
+                verification = replace(
+                    verification,
+                    detail=f"{verification.detail}; {len(steps)} faults were fixed one after the "
+                    "other",
+                    checks=[
+                        f"{s.chosen.id}: {check}" for s in steps for check in s.judgement.checks
+                    ],
+                )
             if not self.runner.reaches_spawned:
-                verification["checks"].append(NOT_SPAWNED)
-            if self.request.apply and not self._apply(fix):
-                return self._report(capture, fix, verification, FOUND)
+                verification = replace(verification, checks=[*verification.checks, NOT_SPAWNED])
+            if self.request.apply:
+                if not self._apply():
+                    return self._report(capture, fix, verification, FOUND)
+                fix = replace(fix, applied=True)
             return self._report(capture, fix, verification, FIXED)
         undecided = [t for t in steps[0].tried if t.judgement.status == "not_exercised"]
         undecided += [t for t in steps[0].tried if t.judgement.status == "inconclusive"]
@@ -219,7 +229,7 @@ class Fix:
         case = self.search.case(steps[-1].finding)
         return self._report(capture, None, self._not_verified(case, "failed"), NO_FIX)
 
-    def _not_verified(self, case, status: str) -> dict:
+    def _not_verified(self, case, status: str) -> Verification:
         from nanscope.fix.patch import propose
         from nanscope.fix.verb import record
 
@@ -231,19 +241,20 @@ class Fix:
         detail = f"{head}. {propose.advice(case)}"
         return record.not_run(status, detail, checks)
 
-    def _fix_of(self, chosen: list) -> dict:
+    def _fix_of(self, chosen: list) -> Fix:
         from nanscope.fix.verb.record import fix_of
 
         fix = fix_of(self.search.originals, self.search.files, chosen)
         book = self.notebook
         if book is not None:
             others = {p: s for p, s in self.search.files.items() if p != book.path}
-            rest = fix_of(self.search.originals, others, chosen)["diff"]
+            rest = fix_of(self.search.originals, others, chosen).diff
             patched = self.search.files[book.path].text
-            fix["diff"] = book.diff(patched, display_path(book.path)) + rest
+            return replace(fix, diff=book.diff(patched, display_path(book.path)) + rest)
         return fix
 
-    def _apply(self, fix: dict) -> bool:
+    def _apply(self) -> bool:
+        """Writes the patched files; False if that is refused, which is said."""
         from nanscope.fix.verb import apply
 
         originals, files = self.search.originals, self.search.files
@@ -259,7 +270,6 @@ class Fix:
         except apply.Refused as error:
             say(f"nanscope fix: {error}")
             return False
-        fix["applied"] = True
         return True
 
     def _in_cells(self, before: SourceFile, after: SourceFile) -> tuple[SourceFile, SourceFile]:
@@ -274,21 +284,21 @@ class Fix:
 
         return [s.path for s in files if not is_user_code(s.path, self.search.main_file)]
 
-    def _report(self, path: str, fix: dict | None, verification: dict, status: int) -> int:
+    def _report(self, path: str, fix: Fix | None, verification: Verification, status: int) -> int:
         """Adds what was made of the finding to its capture, and shows that."""
         capture = read(path)
         findings = Report.parse(capture.json()).findings
         site = self.finding.origin.site if self.finding else None
         number = next((i for i, f in enumerate(findings) if f.origin.site == site), 0)
-        capture.repair(number, fix, verification, self._tried(), path)
+        patch = None if fix is None else asdict(fix)
+        capture.repair(number, patch, asdict(verification), self._tried(), path)
         if not self.manner.quiet:
-            manner = self.manner
-            say(capture.text(manner.verbose, manner.color, terminal_columns()).rstrip("\n"))
+            say(text_for(capture, self.manner))
             if self.notebook is not None and site is not None:
                 place = self.notebook.place(site.line)
                 say(f"nanscope fix: {site.file}:{site.line} is {place}.")
             if fix is not None and findings[number].level != "error":
-                say(f"{verification['status']}: {verification['detail']}\n{fix['diff']}")
+                say(f"{verification.status}: {verification.detail}\n{fix.diff}")
         write_text(self.manner.json, capture.json())
         return status
 

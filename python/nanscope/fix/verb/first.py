@@ -27,7 +27,7 @@ def main(capture: str, main_file: str = "") -> None:
     best = propose.first(case)
     if best is not None:
         patched = instrument.patched(case.files, best)
-        sys.stdout.write(json.dumps(fix_of(case.files, patched, [best])))
+        sys.stdout.write(json.dumps(fix_of(case.files, patched, [best]).to_json()))
 
 
 if __name__ == "__main__":

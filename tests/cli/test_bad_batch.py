@@ -157,6 +157,41 @@ def test_a_loader_that_is_ahead_gives_the_batch_that_was_used(tmp_path: Path) ->
     assert status == 3, said
 
 
+# Workers fetch ahead; what they fetched of an epoch that was left early is thrown away.
+WORKERS = """
+import sys
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, index):
+        return torch.full((3,), float(index != 27)), torch.tensor(float(index))
+
+torch.manual_seed(0)
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), 1e-4)
+workers = int(sys.argv[1])
+loader = DataLoader(Rows(), 4, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
+for epoch in range(2):
+    for number, (x, y) in enumerate(loader):
+        if epoch == 0 and (number == 1 or 27 in y):
+            break
+        optimizer.zero_grad()
+        (model(torch.log(x)).squeeze(1) - y).square().mean().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_the_sample_to_blame_is_known_whoever_fetched_it(tmp_path: Path, workers: str) -> None:
+    about = keep(tmp_path, WORKERS, workers)
+    assert about["samples"] == ["it is sample 27 of the dataset (Rows)"]
+
+
 @pytest.mark.release
 def test_what_does_not_come_again_is_said(tmp_path: Path) -> None:
     done = nanscope(tmp_path, "run", "--bad-batch", "bad", "-c", NO_LOADER)

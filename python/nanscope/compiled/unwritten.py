@@ -1,0 +1,62 @@
+"""Computes with memory that nobody has written as if the worst lay in it.
+
+What `torch.empty` gives holds whatever was there before: a replay is given other memory than the
+call had. Where it shows the same bad values once all such memory is filled with them, they come
+from there.
+"""
+
+from __future__ import annotations
+
+from nanscope.compiled.ways import eagerly
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+    from torch.fx import GraphModule
+
+    from nanscope.compiled.region import RegionCall
+
+ALLOCATES = frozenset(
+    ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided")
+)
+
+
+class Unwritten:
+    """Eagerly, with `filler` wherever the graph takes memory that nobody has written."""
+
+    def __init__(self, adapter, filler: float) -> None:
+        self._adapter = adapter
+        self._filler = filler
+        self._graph: GraphModule | None = None
+
+    def __call__(self, call: RegionCall, inputs: list[object]) -> tuple:
+        if self._graph is None:
+            self._graph = self._filling(call.region.graph.run)
+        return eagerly(call, inputs, self._graph)
+
+    def _filling(self, kept: GraphModule) -> GraphModule:
+        import torch.fx
+
+        graph = torch.fx.Graph()
+        graph.output(graph.graph_copy(kept.graph, {}))
+        for node in graph.nodes:
+            if node.op == "call_function" and node.meta.get("name") in ALLOCATES:
+                node.target = self._filled(node.target)
+        return torch.fx.GraphModule(kept, graph)
+
+    def _filled(self, allocate: Callable) -> Callable:
+        def filled(*args, **kwargs):
+            made = allocate(*args, **kwargs)
+            if made.is_floating_point() or made.is_complex():
+                self._adapter.quietly(_fill, made, self._filler)
+            return made
+
+        filled.__name__ = f"{allocate.__name__}_filled"  # torch.fx writes calls by their names
+        filled.__module__ = __name__
+        return filled
+
+
+def _fill(made: torch.Tensor, filler: float) -> None:
+    made.detach().fill_(filler)
