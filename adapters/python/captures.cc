@@ -52,10 +52,12 @@ Capture value_or_raise(Result<Capture> read) {
   return std::move(read.value());
 }
 
-// All or nothing: a patch that does not fit into the file is not shown either.
+// All or nothing: a patch that does not fit into the file is not shown either. Without a file, one
+// that would fit is shown.
 bool propose(Capture& capture, nb::handle fix, const Native& path) {
   Fix proposal = fix_from(fix);
-  if (!add_proposal(path.bytes, proposal)) return false;
+  if (path.bytes.empty() ? !is_kept_whole(proposal) : !add_proposal(path.bytes, proposal).ok())
+    return false;
   capture.proposal = std::move(proposal);
   return true;
 }
@@ -189,8 +191,8 @@ void add_changes(CaptureClass& capture) {
            "Adds the errors of another capture as notes: the program has undone them.")
       .def("propose", &propose, nb::arg("fix"), nb::arg("path"),
            nb::sig("def propose(self, fix: dict[str, object], path: str) -> bool"),
-           "A patch for the first error, here and in the file; False, and nothing is done, if it "
-           "does not fit there.")
+           "A patch for the first error, here and in the file (\"\": there is none); False, and "
+           "nothing is done, if it does not fit there.")
       .def(
           "repair", &repair, nb::arg("finding"), nb::arg("fix").none(),
           nb::arg("verification").none(), nb::arg("tried"), nb::arg("path"),

@@ -150,6 +150,8 @@ TEST_F(CaptureFile, AProposalIsAddedWhenAllElseIsWritten) {
   EXPECT_TRUE(capture.proposal->changes_training);
   Fix endless = fix;
   endless.diff = std::string(100'000, '+');
+  EXPECT_TRUE(is_kept_whole(fix));
+  EXPECT_FALSE(is_kept_whole(endless));
   EXPECT_FALSE(add_proposal(path_, endless).ok());
   EXPECT_FALSE(add_proposal(path_ + ".missing", fix).ok());
   EXPECT_EQ(read_capture(path_).value().proposal->diff, fix.diff);

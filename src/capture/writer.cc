@@ -116,11 +116,14 @@ Status check_destination(const std::string& path, bool overwrite) {
   return Done{};
 }
 
+bool is_kept_whole(const Fix& fix) {
+  const Result<Fix> kept = decode_fix(encode(fix));
+  return kept && kept.value().diff == fix.diff;
+}
+
 Status add_proposal(const std::string& path, const Fix& fix) {
-  const std::string payload = encode(fix);
-  if (const Result<Fix> kept = decode_fix(payload); !kept || kept.value().diff != fix.diff)
-    return not_added(path);  // too long for a record: half a patch is none
-  return add_frame(path, frame_of(RecordType::kProposal, payload));
+  if (!is_kept_whole(fix)) return not_added(path);  // half a patch is none
+  return add_frame(path, frame_of(RecordType::kProposal, encode(fix)));
 }
 
 Status add_repair(const std::string& path, const Repair& repair) {

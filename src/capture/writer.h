@@ -23,6 +23,9 @@ namespace nanscope {
 // refused unless `overwrite`, so are a folder and a path whose folder is missing.
 [[nodiscard]] Status check_destination(const std::string& path, bool overwrite);
 
+// Is a patch short enough for a record?
+[[nodiscard]] bool is_kept_whole(const Fix& fix);
+
 // To a capture that is finished: a patch for its first error, or what `fix` made of a finding. All
 // of the diff or nothing is kept.
 [[nodiscard]] Status add_proposal(const std::string& path, const Fix& fix);

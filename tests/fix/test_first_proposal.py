@@ -49,6 +49,19 @@ def test_it_is_in_text_json_and_capture(tmp_path):
     assert done.stderr == show(tmp_path) + "Capture: run.nsc\nNext: nanscope fix --from run.nsc\n"
 
 
+def test_it_needs_no_file(tmp_path):
+    """Where none can be made, and where none can be written."""
+    train = tmp_path / "train.py"
+    train.write_text(FAULT)
+    done = subprocess.run([NANSCOPE, "run", train], cwd="/proc", capture_output=True, text=True)
+    assert done.returncode == 3
+    assert NOT_VERIFIED in done.stderr and CLAMPED in done.stderr, done.stderr
+    command = [NANSCOPE, "run", "-q", "-f", "-o", "/dev/full", "--json", "-", train]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    fix = read_report(done.stdout)["findings"][0]["fix"]
+    assert fix["id"] == "clamp_before_log" and CLAMPED in fix["diff"]
+
+
 def test_without_libcst_it_points_to_fix(tmp_path):
     site = tmp_path / "site"
     site.mkdir()

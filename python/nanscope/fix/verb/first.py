@@ -1,7 +1,8 @@
-"""The first proposal for a capture: `python -m nanscope.fix.verb.first CAPTURE [MAIN_FILE]`.
+"""The first proposal for a capture: `python -m nanscope.fix.verb.first [MAIN_FILE]`.
 
-For `run`, when its program has ended with an error. Prints the fix as JSON, or nothing: LibCST is
-missing, the text is not the one that ran, no rewrite fits, or all that fits hides the fault.
+For `run`, when its program has ended with an error. Reads the capture from stdin and prints the fix
+as JSON, or nothing: LibCST is missing, the text is not the one that ran, no rewrite fits, or all
+that fits hides the fault.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import sys
 
 
-def main(capture: str, main_file: str = "") -> None:
+def main(main_file: str = "") -> None:
     if importlib.util.find_spec("libcst") is None:
         return
     from nanscope import _core
@@ -21,7 +22,7 @@ def main(capture: str, main_file: str = "") -> None:
     from nanscope.fix.patch.case import Case
     from nanscope.fix.verb.record import fix_of
 
-    report = Report.parse(_core.Capture.read(capture).json())
+    report = Report.parse(_core.Capture.from_bytes(sys.stdin.buffer.read()).json())
     main_path = os.path.realpath(main_file) if main_file else None
     case = Case(report.findings[0], {}, os.getcwd(), main_path, tuple(report.program.argv[1:]))
     best = propose.first(case)
