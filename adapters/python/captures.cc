@@ -133,6 +133,8 @@ Capture merged(const std::vector<std::tuple<Capture, Native>>& captures,
   return merge(std::move(of_ranks), std::move(lines), of_lines);
 }
 
+std::string_view without_patch(bool in_block) { return in_block ? kNoneInABlock : kNoneProposed; }
+
 using CaptureClass = nb::class_<Capture>;
 
 // Where one comes from.
@@ -217,12 +219,15 @@ void add_reports(CaptureClass& capture) {
            "The report as a page; raises ValueError where nanscope was built without it.")
       .def(
           "text",
-          [](const Capture& self, bool verbose, bool color, std::size_t columns) {
-            return text_report(self,
-                               TextOptions{.color = color, .verbose = verbose, .columns = columns});
+          [](const Capture& self, bool verbose, bool color, std::size_t columns, bool in_block) {
+            return text_report(self, TextOptions{.color = color,
+                                                 .verbose = verbose,
+                                                 .columns = columns,
+                                                 .without_patch = without_patch(in_block)});
           },
           nb::arg("verbose") = false, nb::arg("color") = false, nb::arg("columns") = 100,
-          "The report for a person.");
+          nb::arg("in_block") = false,
+          "The report for a person; `in_block`: of a part of a program that watches itself.");
 }
 
 }  // namespace
@@ -237,7 +242,11 @@ void add_captures(nb::module_& module) {
   nb::class_<Finding>(module, "FindingRecord", "One finding of a session that still goes on.")
       .def("json", &json_finding, "As in the report, on one line.")
       .def(
-          "text", [](const Finding& self) { return text_of(self, {}); }, "Its five parts.");
+          "text",
+          [](const Finding& self, bool in_block) {
+            return text_of(self, TextOptions{.without_patch = without_patch(in_block)});
+          },
+          nb::arg("in_block") = false, "Its five parts.");
 }
 
 }  // namespace nanscope::python

@@ -15,7 +15,8 @@ void add_findings(nb::module_& module) {
       "tell",
       [](nb::handle object, bool color) {
         const Finding finding = read_finding(object);
-        return nb::make_tuple(json_finding(finding), text_of(finding, TextOptions{.color = color}));
+        const TextOptions options{.color = color, .without_patch = kNoneOfNumpy};
+        return nb::make_tuple(json_finding(finding), text_of(finding, options));
       },
       nb::arg("finding"), nb::arg("color") = false,
       nb::sig("def tell(finding: dict[str, object], color: bool = False) -> tuple[str, str]"),

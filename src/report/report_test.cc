@@ -273,6 +273,18 @@ TEST(Report, WhatAFixIsNotIsSaid) {
   EXPECT_NE(text_report(capture, {}).find("a proposal, not verified"), std::string::npos);
 }
 
+TEST(Report, WhoLooksForAPatchIsSaid) {
+  const Finding finding = sample::log_of_zero();
+  EXPECT_NE(text_of(finding, {}).find("\nFix\n  None is proposed; `nanscope fix` looks for one.\n"),
+            std::string::npos);
+  const std::string text = text_of(finding, {.columns = 60, .without_patch = kNoneInABlock});
+  EXPECT_EQ(text.find("None is proposed"), std::string::npos);
+  EXPECT_NE(text.find("\nFix\n"
+                      "  None is looked for here; `nanscope fix` looks for one in a\n"
+                      "  run of the program without this watch.\n"),
+            std::string::npos);
+}
+
 TEST(Report, WhatWasTriedIsInTheJson) {
   Capture capture = sample::capture({sample::log_of_zero(), sample::sqrt_gradient()});
   Repair repaired = repair();

@@ -47,6 +47,7 @@ class Page {
 
   [[nodiscard]] const Paint& paint() const { return paint_; }
   [[nodiscard]] bool verbose() const { return options_.verbose; }
+  [[nodiscard]] std::string_view without_patch() const { return options_.without_patch; }
   [[nodiscard]] std::size_t room(std::size_t indent) const { return columns_ - indent; }
 
   void title(std::string_view text) { text_ += "\n" + paint_.title(text) + "\n"; }
@@ -198,7 +199,7 @@ void diff(const std::string& text, Page& page) {
 void fix(const Repair& repair, Page& page) {
   if (!repair.fix) {
     page.title("Fix");
-    page.line(2, repair.verification ? "None." : "None is proposed; `nanscope fix` looks for one.");
+    page.prose(2, repair.verification ? "None." : page.without_patch());
     return;
   }
   const Fix& fix = *repair.fix;

@@ -8,16 +8,27 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "records/capture.h"
 #include "report/diagnosed.h"
 
 namespace nanscope {
 
+// What is said where there is no patch: who looks for one. A run has looked; within a block of the
+// program nobody does, and `nanscope fix` cannot run that program with the block in it.
+inline constexpr std::string_view kNoneProposed = "None is proposed; `nanscope fix` looks for one.";
+inline constexpr std::string_view kNoneInABlock =
+    "None is looked for here; `nanscope fix` looks for one in a run of the program without this "
+    "watch.";
+inline constexpr std::string_view kNoneOfNumpy =
+    "None is looked for here; `nanscope fix` knows programs with PyTorch.";
+
 struct TextOptions {
   bool color = false;
   bool verbose = false;       // also: the whole way, the stack, all suspects, the notes
   std::size_t columns = 100;  // of the terminal; 60 to 200 are used
+  std::string_view without_patch = kNoneProposed;
 };
 
 // All findings: errors in full, warnings in short, notes counted (listed if verbose), and

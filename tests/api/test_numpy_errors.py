@@ -24,6 +24,7 @@ def found(function) -> nanscope.Finding:
     jsonschema.validate(finding.to_json(), whole)
     for part in ("First Bad Operation", "Root Cause", "Input Statistics", "Fix", "Verification"):
         assert part in str(caught.value)
+    assert "None is looked for here; `nanscope fix` knows" in str(caught.value)
     return finding
 
 

@@ -238,7 +238,7 @@ class WatchBlock:
             return None
         self._observer.error_in_replay()
         finding = finding_of(self._adapter, number)
-        text = self._adapter.error_number(number).text()
+        text = self._adapter.error_number(number).text(in_block=True)
         return self.exception_for_finding(number, finding, text)
 
     def exception_for_finding(
@@ -295,12 +295,12 @@ class WatchBlock:
     def take_findings(self, conclusion: Conclusion) -> None:
         report = Report.of(conclusion.capture)
         self.findings, self.verdict = report.findings, report.verdict
-        self.report = conclusion.capture.text()
+        self.report = conclusion.capture.text(in_block=True)
 
     def _text_of(self, number: int) -> str:
         """Of a replay's finding there is the whole report."""
         record = self._adapter.error_number(number)
-        return self.report if record is None else record.text()
+        return self.report if record is None else record.text(in_block=True)
 
 
 @overload

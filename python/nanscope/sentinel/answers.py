@@ -68,7 +68,7 @@ class Answer:
 
     @property
     def text(self) -> str:
-        return self.conclusion.capture.text()
+        return self.conclusion.capture.text(in_block=True)
 
     @property
     def knows_the_origin(self) -> bool:
