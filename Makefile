@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build build demo unit test test-slow test-release bench bench-instructions bench-long lint sanitize \
+.PHONY: help setup setup-build setup-unit build demo unit test test-slow test-release bench bench-instructions bench-long lint sanitize \
 	sanitize-threads sanitize-adapter fuzz fuzz-programs wheels test-matrix check-versions clean
 
 python := .venv/bin/python
@@ -23,13 +23,16 @@ setup: ## system packages, .venv with torch 2.13 (TORCH=2.15.0: another) and the
 setup-build:
 	@scripts/setup.sh
 
+setup-unit: setup-build
+	@scripts/system_packages.sh libgtest-dev libgmock-dev libbenchmark-dev
+
 build: setup-build ## build into build/, install into .venv: .venv/bin/nanscope is the tool
 	@scripts/build.sh
 
 demo: build ## a small VAE trains until a realistic bug bites; nanscope says where and why
 	@scripts/demo.sh
 
-unit: setup-build ## the unit tests beside the code (GTEST_ARGS="--gtest_filter=Ledger*")
+unit: setup-unit ## the unit tests beside the code (GTEST_ARGS="--gtest_filter=Ledger*")
 	@scripts/build.sh nanscope_tests nanscope_adapter_tests nanscope-reader
 	build/nanscope_tests $(GTEST_ARGS)
 	build/nanscope_adapter_tests $(GTEST_ARGS)
@@ -51,7 +54,7 @@ test-release: setup build ## before a release: every program in mode sentinel, f
 	@scripts/sanitize_adapter.sh
 	@scripts/fuzz.sh 300
 
-bench: setup ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
+bench: setup setup-unit ## scan speed, overhead beside its rivals; writes docs/overhead.* and README's table
 	@scripts/build.sh scan_bench
 	@scripts/system_packages.sh valgrind
 	@scripts/setup_packages.sh
@@ -82,12 +85,12 @@ bench-long: build ## 100,000 steps, 10 million ops: is it flat?
 lint: setup build ## clang-format, clang-tidy, ruff, the include rule
 	@scripts/lint.sh
 
-sanitize: setup-build sanitize-threads ## the core and its unit tests under ASan and UBSan
+sanitize: setup-unit sanitize-threads ## the core and its unit tests under ASan and UBSan
 	@[ -e build/sanitize/build.ninja ] || cmake --preset sanitize
 	@flock build/.sanitize.lock cmake --build --preset sanitize
 	build/sanitize/nanscope_tests --gtest_brief=1
 
-sanitize-threads: setup-build ## the judge and the ledger, driven by threads, under TSan
+sanitize-threads: setup-unit ## the judge and the ledger, driven by threads, under TSan
 	@[ -e build/thread-sanitize/build.ninja ] || cmake --preset thread-sanitize
 	@flock build/.thread-sanitize.lock cmake --build --preset thread-sanitize
 	build/thread-sanitize/nanscope_thread_tests --gtest_brief=1

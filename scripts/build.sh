@@ -1,6 +1,7 @@
 #!/bin/bash
 # build.sh [TARGET...]: builds the package into build/ and installs it into .venv, as `pip install .` would
-# elsewhere. Targets of CMake that a caller needs besides (unit tests, the benchmark) are built with it.
+# elsewhere. Targets of CMake that a caller needs besides (unit tests, the benchmark) are built with it;
+# the first such caller has them declared in build/, where all else stays as it is.
 #
 # CMake comes first, for its clear messages; pip then packs the same build tree, which takes two
 # seconds and is left out when nothing that is installed has changed.
@@ -12,6 +13,7 @@ exec 9>build/.build.lock
 flock 9
 
 [ -e build/build.ninja ] || cmake --preset dev
+[ $# = 0 ] || grep -q '^NANSCOPE_TESTS:BOOL=ON$' build/CMakeCache.txt || cmake -DNANSCOPE_TESTS=ON build
 # The page: node may have come since, or npm may reach its packages now.
 [ ! -e build/_web/report.html ] || [ -s build/_web/report.html ] || rm build/_web/report.html
 [ -e build/_web/report.html ] || ! command -v npm >/dev/null || cmake build >/dev/null

@@ -12,8 +12,7 @@ torch=torch==${TORCH:-2.13.0}
 python=.venv/bin/python
 say() { echo "$@" >&2; }
 
-scripts/system_packages.sh g++ cmake ninja-build make \
-  libfmt-dev nlohmann-json3-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev
+scripts/system_packages.sh g++ cmake ninja-build make libfmt-dev nlohmann-json3-dev zlib1g-dev
 
 # The page is built where node is; the tests look at it.
 [ "${1-}" != dev ] || command -v npm >/dev/null || scripts/system_packages.sh nodejs npm

@@ -180,6 +180,16 @@ def configure(root: Path, build: Path, *options: str, **variables: str) -> str:
     return outcome.stdout
 
 
+def test_only_the_tests_need_the_packages_of_tests(root, tmp_path):
+    """`make build` and `make demo` configure where GoogleTest and the benchmark are missing."""
+    missing = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("GTest", "benchmark")]
+    command = ["cmake", "--preset", "dev", "-S", root, "-B", tmp_path / "build", *missing]
+    done = run(*command, f"-DPython_EXECUTABLE={sys.executable}")
+    assert done.returncode == 0, done.stdout
+    said = run("cmake", "-DNANSCOPE_TESTS=ON", tmp_path / "build").stdout
+    assert "nanscope needs GTest to build: apt-get install libgmock-dev\n" in said
+
+
 def test_another_torch_is_refused_in_one_sentence(root, tmp_path):
     torch = tmp_path / "torch"
     torch.mkdir()
