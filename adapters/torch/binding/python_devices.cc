@@ -1,7 +1,10 @@
 #include "adapters/torch/binding/python_devices.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+
+#include <utility>
 
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/device/cuda_cubins.h"
@@ -47,9 +50,12 @@ void add_devices(nb::module_& module) {
   module.def("largest_on_device", &largest_where_it_is);
   // What is wrong with looking at tensors of this type on the device of this one; empty if nothing.
   module.def("trouble_on_device", &trouble_where_it_is);
-  // How tensors on CUDA are looked at: "sm_90" by a kernel of our own; why there is none; empty if
-  // no look was asked for.
-  module.def("cuda_looks", [] { return Watcher::get().readable_devices().cuda_looks().state(); });
+  // How tensors on CUDA are looked at: the architecture that a kernel of our own is compiled for,
+  // as 90, or 0; why there is none, or "". Neither if no look was asked for.
+  module.def("cuda_looks", [] {
+    CudaLooks::State state = Watcher::get().readable_devices().cuda_looks().state();
+    return std::pair(state.architecture, std::move(state.why_not));
+  });
   // For tests: devices of this type, by these libraries.
   module.def("look_by_cuda_libraries",
              [](const std::string& type, const std::string& driver, const std::string& compiler) {

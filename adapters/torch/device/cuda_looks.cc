@@ -45,12 +45,12 @@ void CudaLooks::serve(c10::DeviceType type, const std::string& driver,
 void CudaLooks::give_up(const std::string& why) {
   given_up_ = true;
   const std::lock_guard guard(lock_);
-  told_ = why;
+  state_ = {.why_not = why};
 }
 
-std::string CudaLooks::state() const {
+CudaLooks::State CudaLooks::state() const {
   const std::lock_guard guard(lock_);
-  return told_;
+  return state_;
 }
 
 CudaLooks::OfDevice& CudaLooks::of_device(int index) {
@@ -67,7 +67,7 @@ CudaLooks::OfDevice& CudaLooks::of_device(int index) {
   const CudaDriver& driver = libraries_->driver;
   driver.check(driver.ctx_get_current(&device.context), "cuCtxGetCurrent");
   device.probe = std::make_unique<CudaProbe>(driver, libraries_->cubins, lock_of_probes_);
-  told_ = "sm_" + std::to_string(device.probe->architecture());
+  state_ = {.architecture = device.probe->architecture()};
   return device;
 }
 

@@ -27,8 +27,12 @@ class CudaLooks {
   // all on one device. Waits once.
   [[nodiscard]] std::optional<std::vector<int>> ceilings(
       const std::vector<const c10::TensorImpl*>& tensors);
-  // "sm_90", or why there is no kernel; empty if nobody has asked for one.
-  [[nodiscard]] std::string state() const;
+  struct State {
+    int architecture = 0;  // that the kernel is compiled for: 90
+    std::string why_not;   // why there is no kernel
+  };
+  // Neither if nobody has asked for a kernel.
+  [[nodiscard]] State state() const;
 
   // For tests: devices of another type, by these libraries, with no cache. Before the first look.
   void serve(c10::DeviceType type, const std::string& driver, const std::string& compiler);
@@ -62,7 +66,7 @@ class CudaLooks {
   mutable Lock lock_{LockRank::kCudaLooks};  // of what follows
   std::unique_ptr<Libraries> libraries_;
   std::array<OfDevice, kMostDevices> devices_;
-  std::string told_;
+  State state_;
 };
 
 }  // namespace nanscope::torch_adapter

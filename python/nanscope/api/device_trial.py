@@ -170,11 +170,10 @@ def looks(device: torch.device) -> list[str]:
     """By whose kernel it was looked at; known of CUDA alone."""
     from nanscope import _torch
 
-    by = _torch.cuda_looks()
-    if not by:
-        return []
-    whose = "a kernel of nanscope's, " if by.startswith("sm_") else "torch's norm: "
-    return [f"looks    by {whose}{by}"]
+    architecture, why_not = _torch.cuda_looks()
+    if architecture:
+        return [f"looks    by a kernel of nanscope's, sm_{architecture}"]
+    return [f"looks    by torch's norm: {why_not}"] if why_not else []
 
 
 def cost(device: torch.device) -> str:

@@ -4,6 +4,7 @@ failing step, the kept batch given in place of its own; the same finding must co
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -65,7 +66,6 @@ def agreed(question: str) -> bool:
 
 def look_at(path: str) -> None:
     """Whether it can be read, before a program is started; torch is not imported for it."""
-    outcome = _core.command_line(["nanscope", "scan", "--", path], _core.Terminal())
-    if outcome.status == BAD_USAGE:
-        said = outcome.err.decode("utf-8", "replace").strip().splitlines()
-        raise Refused(said[-1].removeprefix("nanscope: ") if said else f"{path} cannot be read.")
+    outcome = _core.command_line(["nanscope", "scan", "--json", "--", path], _core.Terminal())
+    for sentence in json.loads(outcome.out)["errors"]:
+        raise Refused(sentence if sentence.isprintable() else ascii(sentence))

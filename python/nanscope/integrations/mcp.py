@@ -42,9 +42,8 @@ def carry_out() -> int:
     except ImportError:
         say(NO_SDK)
         return NOT_STARTED
-    version = _core.command_line(["nanscope", "--version"], _core.Terminal()).out.decode().split()
     server = MCPServer(
-        "nanscope", instructions=INSTRUCTIONS, version=version[-1], log_level="WARNING"
+        "nanscope", instructions=INSTRUCTIONS, version=_core.__version__, log_level="WARNING"
     )
     for tool in (run, show, explain, fix):
         server.tool(structured_output=tool in (run, fix))(tool)

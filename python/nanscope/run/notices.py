@@ -43,7 +43,7 @@ class Alert:
         self.report = Report.parse(self.json)
         self.finding: Finding | None = next(iter(self.report.findings), None)
         found = self.finding
-        self.headline = found.headline if found else self.text.partition("\n")[0]
+        self.headline = found.headline if found else self.report.summary
         self.cause = found.cause.id if found else ""
         self.step = found.origin.step if found else 0
 
