@@ -142,7 +142,8 @@ void add_compiled(nb::module_& module) {
                        tensor_or_none(before), why, only_compiled_in(only)});
         });
       },
-      nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
+      nb::kw_only(), nb::arg("result"), nb::arg("replayed").none(), nb::arg("inf_was_nan"),
+      nb::arg("before").none(), nb::arg("why"), nb::arg("only").none());
   module.def("carry_losses", [](nb::handle replayed, nb::handle result) {
     guarded([&] { carry_losses(tensor_or_none(replayed), tensor_or_none(result)); });
   });

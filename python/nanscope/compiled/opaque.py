@@ -38,5 +38,12 @@ def _tell(compiler: Compiler, why: str, inputs: list, results: list) -> None:
         return
     known = next((value for value in given if adapter.is_any_known_bad([value])), None)
     for place in bad:
-        adapter.tell_region(results[place], known, False, None, MADE_BY_OPAQUE.format(why), None)
+        adapter.tell_region(
+            result=results[place],
+            replayed=known,
+            inf_was_nan=False,
+            before=None,
+            why=MADE_BY_OPAQUE.format(why),
+            only=None,
+        )
     adapter.stop_for_region()

@@ -249,8 +249,14 @@ class RegionCall:
             was_nan = best is not None and quietly(differences.is_nan_where_bad, result, best)
             matched = alike[place] or place in others
             words = region.words() + (found.why or (ONLY_COMPILED if matched else NOT_MATCHED))
-            known = found.known if place in others else None
-            region.adapter.tell_region(result, best, was_nan, befores[place], words, known)
+            region.adapter.tell_region(
+                result=result,
+                replayed=best,
+                inf_was_nan=was_nan,
+                before=befores[place],
+                why=words,
+                only=found.known if place in others else None,
+            )
 
     def tell_finite(self, results, replayed, bad: Sequence[int] = ()) -> None:
         """Results that are finite: a note where the replay has them bad; and where they became
@@ -289,7 +295,14 @@ class RegionCall:
         adapter = self.region.adapter
         for value in inputs:
             if adapter.quietly(differences.is_bad, value) and not adapter.is_any_known_bad([value]):
-                adapter.tell_region(value, None, False, None, SAVED, None)
+                adapter.tell_region(
+                    result=value,
+                    replayed=None,
+                    inf_was_nan=False,
+                    before=None,
+                    why=SAVED,
+                    only=None,
+                )
 
     def as_given(self, inputs: list[object]) -> list[object]:
         """With lists where the region takes lists."""
