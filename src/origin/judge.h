@@ -147,7 +147,7 @@ class Judge {
   }
 
  private:
-  class Session;  // the lock, and what is published when it is given back
+  class Locked;  // the lock, and what is published when it is given back
   mutable std::mutex lock_;
   std::unique_ptr<JudgeState> state_;
   std::atomic<std::int64_t> step_{0};
