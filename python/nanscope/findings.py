@@ -147,12 +147,9 @@ class RankWay(JsonObject):
 
 
 @dataclass(frozen=True)
-class Statistics:
-    """The numbers of an array. Of nothing finite there is no minimum, maximum and mean."""
+class Numbers:
+    """Of many elements. Of nothing finite there is no minimum, maximum and mean."""
 
-    name: str
-    dtype: str
-    shape: Sequence[int]
     min: float | None
     max: float | None
     mean: float | None
@@ -165,19 +162,25 @@ class Statistics:
 
 
 @dataclass(frozen=True)
-class Feeding(JsonObject):
-    """The numbers of what feeds the failing element: a row of a softmax."""
+class Described:
+    name: str
+    dtype: str
+    shape: Sequence[int]
 
+
+@dataclass(frozen=True)
+class Statistics(Numbers, Described):  # the fields of the last base come first
+    """The numbers of an array."""
+
+
+@dataclass(frozen=True)
+class Counted:
     numel: int
-    min: float | None
-    max: float | None
-    mean: float | None
-    zeros: int
-    negatives: int
-    subnormals: int
-    nan: int
-    pos_inf: int
-    neg_inf: int
+
+
+@dataclass(frozen=True)
+class Feeding(Numbers, Counted, JsonObject):
+    """The numbers of what feeds the failing element: a row of a softmax."""
 
 
 @dataclass(frozen=True)

@@ -183,36 +183,20 @@ Codebook book(std::span<const std::uint64_t> points, std::span<const float> step
   return made;
 }
 
+// Made when it is first asked for.
+template <const auto& kPoints, const auto& kSteps, int kCoordinates>
+const Codebook& made_once() {
+  static const Codebook made = book(kPoints, kSteps, kCoordinates);
+  return made;
+}
+
 }  // namespace
 
-const Codebook& codebook_of_iq1() {
-  static const Codebook made = book(kIq1Points, kTernary, 8);
-  return made;
-}
-
-const Codebook& codebook_of_iq2_xxs() {
-  static const Codebook made = book(kIq2XxsPoints, kThree, 8);
-  return made;
-}
-
-const Codebook& codebook_of_iq2_xs() {
-  static const Codebook made = book(kIq2XsPoints, kThree, 8);
-  return made;
-}
-
-const Codebook& codebook_of_iq2_s() {
-  static const Codebook made = book(kIq2SPoints, kThree, 8);
-  return made;
-}
-
-const Codebook& codebook_of_iq3_xxs() {
-  static const Codebook made = book(kIq3XxsPoints, kEightOfXxs, 4);
-  return made;
-}
-
-const Codebook& codebook_of_iq3_s() {
-  static const Codebook made = book(kIq3SPoints, kEightOfS, 4);
-  return made;
-}
+const Codebook& codebook_of_iq1() { return made_once<kIq1Points, kTernary, 8>(); }
+const Codebook& codebook_of_iq2_xxs() { return made_once<kIq2XxsPoints, kThree, 8>(); }
+const Codebook& codebook_of_iq2_xs() { return made_once<kIq2XsPoints, kThree, 8>(); }
+const Codebook& codebook_of_iq2_s() { return made_once<kIq2SPoints, kThree, 8>(); }
+const Codebook& codebook_of_iq3_xxs() { return made_once<kIq3XxsPoints, kEightOfXxs, 4>(); }
+const Codebook& codebook_of_iq3_s() { return made_once<kIq3SPoints, kEightOfS, 4>(); }
 
 }  // namespace nanscope::checkpoint

@@ -15,7 +15,8 @@ from nanscope.fix.rewrites.scope import may_run_twice
 
 SLOPE_ENDS = {"float64": "5.57e-309", "float32": "2.94e-39"}  # from here on 1 / x is finite
 UNDERFLOWN = {"float64": 1e-200, "float32": 1e-25}
-LOGARITHMS = {"log", "log2", "log10", "log1p", "xlogy"}
+PLAIN = {"log", "log2", "log10"}
+LOGARITHMS = PLAIN | {"log1p", "xlogy"}
 
 
 def propose(case: Case) -> Iterator[Candidate]:

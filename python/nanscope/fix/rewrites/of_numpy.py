@@ -10,10 +10,10 @@ from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import Operation, alone, argument, imported
+from nanscope.fix.rewrites import logarithm
 from nanscope.fix.rewrites.counts import counts
 from nanscope.fix.rewrites.scope import may_run_twice
 
-LOGARITHMS = {"log", "log2", "log10"}
 EXPONENTIALS = {"exp": "80.0", "exp2": "100.0", "sinh": "80.0", "cosh": "80.0"}
 
 
@@ -24,7 +24,7 @@ def propose(case: Case) -> Iterator[Candidate]:
         return
     if operation.name == "div" and len(operation.operands) == 2:
         yield from _divided(case, operation, numpy)
-    elif numpy and operation.form == "function" and operation.name in LOGARITHMS:
+    elif numpy and operation.form == "function" and operation.name in logarithm.PLAIN:
         yield from _logarithm(case, operation, numpy)
     elif numpy and operation.form == "function" and operation.name == "sqrt":
         first = operation.operands[0]
