@@ -38,7 +38,7 @@ WHOLE = [torch.int64, torch.uint8, torch.bool, torch.int32, torch.uint16]
 
 def scan(*arguments: str | Path) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [NANSCOPE, "scan", *map(str, arguments)], capture_output=True, text=True, timeout=60
+        [NANSCOPE, "scan", *map(str, arguments)], capture_output=True, text=True, timeout=600
     )
 
 
