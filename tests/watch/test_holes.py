@@ -15,6 +15,7 @@ WAYS = (
     "shared_memory",
     "late_ops",
     "aliased_out",
+    "partly_written",
     "subclasses",
     "put_under",
     "views",

@@ -103,8 +103,9 @@ int look_at_part(const at::Tensor& part) {
   }
   this_thread().count_bytes(impl.numel() * impl.itemsize());
   const int ceiling = ceiling_of(impl);
-  if (!is_foreign(impl)) {
-    const Extent extent = fills_its_storage(impl) ? Extent{ceiling, Sign::kAny} : Extent{};
+  const bool fills = fills_its_storage(impl);
+  if (!is_foreign(impl) && (fills || watcher.storages().is_made(storage_of(impl)))) {
+    const Extent extent = fills ? Extent{ceiling, Sign::kAny} : Extent{};
     watcher.storages().mark_made(storage_of(impl), c10::typeMetaToScalarType(impl.dtype()), extent);
   }
   if (ceiling == kNoCeiling) return ceiling;

@@ -23,7 +23,7 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
   if (!aten && is_plumbing(name.name)) return false;
   if (is_collective(name.name)) return true;
   if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts || rule == ScanRule::kBorrows ||
-      rule == ScanRule::kReinterprets)
+      rule == ScanRule::kReinterprets || rule == ScanRule::kAllocates)
     return true;
   for (const at::Tag tag : entry.getTags()) {
     if (tag == at::Tag::inplace_view) return false;

@@ -185,11 +185,27 @@ void Before::give_back(Before* before) noexcept {
   before->kept = nullptr;
   before->overwritten = 0;
   before->tangled = false;
+  before->storage_bytes = 0;
   if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
   this_thread().spare_before_ = {before, [](Before* spare) { delete spare; }};
 }
 
+namespace {
+
+// So that memory which grows is known: what is new in it was written by nobody.
+KeptBefore before_resize(const Wrapper& wrapper, const Call& call) {
+  KeptBefore before(Before::take_spare());
+  each_tensor(wrapper, call, [&](const at::Tensor& tensor, std::size_t argument, int) {
+    if (wrapper.arguments[argument].written && tensor.has_storage())
+      before->storage_bytes = tensor.storage().nbytes();
+  });
+  return before;
+}
+
+}  // namespace
+
 KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
+  if (wrapper.rule == ScanRule::kAllocates) return before_resize(wrapper, call);
   Watcher& watcher = Watcher::get();
   const Glance glance = glance_at(wrapper, call, watcher.storages());
   const bool copies = wrapper.destroys && !divides_by_ordinary_number(wrapper, call);

@@ -40,6 +40,7 @@ struct Before {
   const Kept* kept = nullptr;     // `copy`, if there is one
   std::uint64_t overwritten = 0;  // operands in memory that the op writes, by bit
   bool tangled = false;           // one of them is another part of that memory
+  std::size_t storage_bytes = 0;  // of what resize_ may make larger
 
   [[nodiscard]] const Bad* find(std::size_t argument, int item) const;
   // The copy, if it is one of this operand.

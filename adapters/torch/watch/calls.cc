@@ -123,11 +123,12 @@ bool passes(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& out
 }
 
 struct Look {
-  bool bad = false;           // a result is not finite
-  bool suspect = false;       // something the ledger knows, or nobody watched, is involved
-  bool scan_results = false;  // rule V holds, but what went in was never seen
-  bool passed_over = false;   // a result was neither scanned nor proved
-  bool tangled = false;       // an operand is another part of the memory that is written
+  bool bad = false;            // a result is not finite
+  bool suspect = false;        // something the ledger knows, or nobody watched, is involved
+  bool scan_results = false;   // rule V holds, but what went in was never seen
+  bool passed_over = false;    // a result was neither scanned nor proved
+  bool tangled = false;        // an operand is another part of the memory that is written
+  std::size_t grows_from = 0;  // bytes before a resize_
 };
 
 // Left out of the scan whatever goes in.
@@ -214,9 +215,10 @@ void remember_written(const Wrapper& wrapper, const Call& call, const c10::Tenso
     if (is_inside_collective(call)) watcher.receipts().note_more(impl);
     return;
   }
-  if (wrapper.partial_write && !watcher.storages().is_made(storage)) return;
+  const bool partly = wrapper.partial_write || !fills_its_storage(impl);
+  if (partly && !watcher.storages().is_made(storage)) return;
   const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
-  if (wrapper.partial_write || !fills_its_storage(impl)) {
+  if (partly) {
     const Extent before = watcher.storages().extent_of(storage, type);
     extent.ceiling = std::max(extent.ceiling, before.ceiling);
     if (extent.sign != before.sign) extent.sign = Sign::kAny;
@@ -283,6 +285,7 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     return;
   }
   if (wrapper.rule == ScanRule::kAllocates) {
+    if (output.storage().nbytes() <= look.grows_from) return;  // resize_ within its memory
     watcher.storages().unmark_made(storage_of(impl));
     if (is_inside_collective(call))
       watcher.receipts().note_more(impl);
@@ -454,6 +457,7 @@ void look_at_results(Call& call, void* result, const Before* before) {
   }
   Look look;
   look.tangled = before != nullptr && before->tangled;
+  look.grows_from = before != nullptr ? before->storage_bytes : 0;
   std::int64_t numel = 0;
   each_output(wrapper, call, result, [&](const at::Tensor& output, int number) {
     const Timed<2> timed(Part::kOutputs);

@@ -64,8 +64,10 @@ bool takes_what_is_well(const Wrapper& wrapper, const Call& call, std::int64_t r
 void mark(const c10::TensorImpl& output, std::size_t bytes, int ceiling) {
   WrittenStorages& storages = Watcher::get().storages();
   const c10::StorageImpl* storage = storage_of(output);
-  if (bytes != storage->nbytes())
+  if (bytes != storage->nbytes()) {
+    if (!storages.is_made(storage)) return;  // nobody knows the rest
     ceiling = std::max(ceiling, storages.extent_of(storage, at::kFloat).ceiling);
+  }
   storages.mark_made(storage, at::kFloat, {ceiling, Sign::kAny});
 }
 
