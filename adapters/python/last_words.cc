@@ -1,6 +1,7 @@
 #include "adapters/python/last_words.h"
 
 #include <Python.h>
+#include <cxxabi.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -50,10 +51,15 @@ void* wait_and_say(void*) {
   while (::sem_wait(&heard) != 0 && errno == EINTR) {
   }
   const int signal_number = received;
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyGILState_STATE gil{};
   try {
+    gil = PyGILState_Ensure();
     nb::object status = (*words)(signal_number);
     if (!status.is_none()) ::_exit(nb::cast<int>(status));
+  } catch (const abi::__forced_unwind&) {
+    // Python has ended meanwhile, and ends every thread that asks for it.
+    die_of(signal_number);
+    throw;
   } catch (...) {
     PyErr_Clear();
   }

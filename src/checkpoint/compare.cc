@@ -147,6 +147,7 @@ const char* name_of(ChangeKind kind) noexcept {
 
 Comparison compare(const ScanResult& now, const ScanResult& then, const ByteProgress& progress) {
   Comparison result{.now = rows_by_badness(now), .then = rows_by_badness(then)};
+  result.complete = now.opened.errors.empty() && then.opened.errors.empty();
   std::map<std::string_view, const TensorRow*> others;
   for (const TensorRow& row : result.then) others.emplace(row.tensor->name, &row);
   for (const TensorRow& row : result.now) {

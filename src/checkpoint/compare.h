@@ -39,6 +39,7 @@ struct Comparison {
   std::vector<TensorRow> then{};
   std::vector<Change> changes{};  // went bad first, then those that moved most
   std::vector<Error> errors{};
+  bool complete = true;  // both were read as a whole
 };
 
 [[nodiscard]] Comparison compare(const ScanResult& now, const ScanResult& then,

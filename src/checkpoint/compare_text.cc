@@ -34,26 +34,43 @@ std::string moved_text(double moved) {
   return moved < 0.995 ? fmt::format("{:.2g} %", 100 * moved) : fmt::format("{:.3g}x", moved);
 }
 
-// What became of it, in a line.
-std::string headline(const Comparison& comparison, const std::string& against, const Paint& paint) {
-  const std::string since = report::safe(against);
+// What became of what is in both.
+std::string outcome(const Comparison& comparison, const std::string& since, const Paint& paint) {
   const std::size_t bad = count_of_kind(comparison, ChangeKind::kWentBad);
   if (bad > 0)
     return paint.error(fmt::format("{} went bad since {}: {}{}", count_text(bad, "tensor"), since,
                                    report::safe(comparison.changes[0].name),
-                                   bad > 1 ? ", ..." : "")) +
-           "\n";
+                                   bad > 1 ? ", ..." : ""));
   const std::size_t moved = count_of_kind(comparison, ChangeKind::kMoved);
   const std::size_t same = count_of_kind(comparison, ChangeKind::kSame);
+  const bool other_bad = count_of_kind(comparison, ChangeKind::kStayedBad) +
+                             count_of_kind(comparison, ChangeKind::kHealed) >
+                         0;
+  if (moved + same == 0 && !other_bad)
+    return fmt::format("No tensor could be compared with {}.", since);
   if (moved == 0)
-    return fmt::format("No tensor went bad since {}; {} the same numbers.\n", since,
+    return fmt::format("No tensor went bad since {}; {} the same numbers.", since,
                        same == 1 ? "1 tensor has" : count_text(same, "tensor") + " have");
   const auto most = std::find_if(comparison.changes.begin(), comparison.changes.end(),
                                  [](const Change& x) { return x.kind == ChangeKind::kMoved; });
-  return fmt::format("No tensor went bad since {}; {} of {} moved, most of all {} (by {}).\n",
+  return fmt::format("No tensor went bad since {}; {} of {} moved, most of all {} (by {}).",
                      since, grouped(static_cast<std::int64_t>(moved)),
                      count_text(moved + same, "tensor"), report::safe(most->name),
                      moved_text(most->moved));
+}
+
+// In a line, with what the comparison leaves open.
+std::string headline(const Comparison& comparison, const std::string& against, const Paint& paint) {
+  std::string line = outcome(comparison, report::safe(against), paint);
+  const std::size_t bad_and_new = static_cast<std::size_t>(
+      std::count_if(comparison.changes.begin(), comparison.changes.end(), [](const Change& change) {
+        return change.kind == ChangeKind::kOnlyNow && change.now->facts->is_bad();
+      }));
+  if (bad_and_new > 0)
+    line += fmt::format(" {} not finite and only here.",
+                        bad_and_new == 1 ? "1 tensor is" : count_text(bad_and_new, "tensor") + " are");
+  if (!comparison.complete) line += " Not all could be read: the rest was not compared.";
+  return line + "\n";
 }
 
 std::string state_of(const TensorRow* row) {

@@ -365,6 +365,18 @@ def test_which_went_bad_and_which_moved(tmp_path: Path) -> None:
     assert f"1 tensor went bad since {tmp_path / 'then.pt'}: bad\n" in text
     done = scan(tmp_path / "then.pt", "--against", tmp_path / "missing.pt")
     assert done.returncode == 2 and "there is no such file" in done.stderr
+    assert "went bad" not in done.stdout and "No tensor could be compared with" in done.stdout
+
+
+def test_a_file_cut_off_is_no_good_news(tmp_path: Path) -> None:
+    torch.save({"w": torch.tensor([1.0, NAN])}, tmp_path / "now.pt")
+    torch.save({"w": torch.ones(2)}, tmp_path / "then.pt")
+    whole = (tmp_path / "then.pt").read_bytes()
+    (tmp_path / "then.pt").write_bytes(whole[: len(whole) // 2])
+    done = scan(tmp_path / "now.pt", "--against", tmp_path / "then.pt")
+    assert done.returncode == 2
+    assert "No tensor could be compared with" in done.stdout
+    assert "1 tensor is not finite and only here. Not all could be read" in done.stdout
 
 
 # ---------------------------------------------------------------- what is damaged or hostile

@@ -18,7 +18,7 @@ import torch
 
 TRACEME, CONT, SINGLESTEP = 0, 7, 9
 WARM = 1000
-TIMES = 2  # the least counts: dictionaries grow, lists are freed
+TIMES = 8  # the least counts: dictionaries grow, lists are freed
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 
@@ -76,6 +76,7 @@ def acts() -> dict:
     weight = torch.nn.Parameter(torch.ones(4))
     optimizer, graph = Still([weight], {}), torch.autograd.graph
     roots, one, no_inputs = (weight.sum(),), (torch.ones(()),), ()
+    total = x.sum()
 
     def backward() -> None:
         graph._engine_run_backward(
@@ -88,7 +89,7 @@ def acts() -> dict:
         "backward": backward,
         "step": lambda: optimizer.step(),
         "zero_grad": lambda: optimizer.zero_grad(),
-        "item": lambda: x.sum().item(),
+        "item": lambda: total.item(),
         "numpy": lambda: x.numpy(),
     }
 
@@ -120,7 +121,9 @@ def watch_for_a_while() -> None:
 def run() -> None:
     torch.set_num_threads(1)
     all_of_them = acts()
-    libc.ptrace(TRACEME, 0, None, None)
+    if libc.ptrace(TRACEME, 0, None, None) != 0:
+        print("This system lets no process be traced (ptrace).", file=sys.stderr)
+        os._exit(1)
     count_each(all_of_them)
     watch_for_a_while()
     count_each(all_of_them)

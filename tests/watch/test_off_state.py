@@ -17,7 +17,7 @@ A_CALL = 250
 
 @pytest.fixture(scope="module")
 def counts() -> dict[str, list[int]]:
-    done = subprocess.run([sys.executable, PROGRAM], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, PROGRAM], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -24,17 +24,7 @@ HostCopies& HostCopies::mine() {
 }
 
 void HostCopies::forget() {
-  if (auto& kept = CopiesOfThread::mine(); kept != nullptr) {
-    kept->copies_.clear();
-    kept->ceilings_.clear();
-  }
-}
-
-std::optional<int> HostCopies::ceiling(const c10::TensorImpl& tensor) const {
-  for (const auto& [looked_at, ceiling] : ceilings_) {
-    if (looked_at == &tensor) return ceiling;
-  }
-  return std::nullopt;
+  if (auto& kept = CopiesOfThread::mine(); kept != nullptr) kept->copies_.clear();
 }
 
 at::Tensor copied_to_host(const c10::TensorImpl& tensor, ByteRange range) {

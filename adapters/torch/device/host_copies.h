@@ -9,8 +9,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "watch/tensor_state.h"
@@ -27,12 +25,6 @@ class HostCopies {
   // copied before the last one may have been written since. Waits for the device.
   const std::byte* bytes(const c10::TensorImpl& tensor, ByteRange range, std::uint64_t calls);
 
-  // Its ceiling, if it was looked at together with other results of the call.
-  [[nodiscard]] std::optional<int> ceiling(const c10::TensorImpl& tensor) const;
-  void keep_ceiling(const c10::TensorImpl& tensor, int ceiling) {
-    ceilings_.emplace_back(&tensor, ceiling);
-  }
-
  private:
   struct Copy {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
@@ -41,7 +33,6 @@ class HostCopies {
     at::Tensor on_host;
   };
   std::vector<Copy> copies_;
-  std::vector<std::pair<const c10::TensorImpl*, int>> ceilings_;
 };
 
 // All bytes of the range, in a tensor of the host.

@@ -1,7 +1,6 @@
 #include "adapters/torch/device/probe.h"
 
 #include <ATen/ops/linalg_vector_norm.h>
-#include <ATen/ops/stack.h>
 
 #include <cmath>
 
@@ -41,27 +40,6 @@ double largest_on_device(const c10::TensorImpl& tensor) {
 
 int ceiling_on_device(const c10::TensorImpl& tensor) {
   return ceiling_of_largest_number(largest_on_device(tensor));
-}
-
-// Not all devices have float64: there is one copy for each type of norm.
-std::vector<int> ceilings_on_device(const std::vector<const c10::TensorImpl*>& tensors) {
-  const KernelsOnly kernels_only;
-  std::vector<int> ceilings(tensors.size());
-  std::vector<at::Tensor> norms;
-  for (const c10::TensorImpl* tensor : tensors) norms.push_back(norm_of(*tensor));
-  for (const c10::ScalarType type : {at::kFloat, at::kDouble}) {
-    std::vector<at::Tensor> of_type;
-    for (const at::Tensor& norm : norms) {
-      if (norm.scalar_type() == type) of_type.push_back(norm);
-    }
-    if (of_type.empty()) continue;
-    const at::Tensor here = at::stack(of_type).to(c10::kCPU).to(at::kDouble);
-    const double* largest = here.const_data_ptr<double>();
-    for (std::size_t i = 0; i < norms.size(); ++i) {
-      if (norms[i].scalar_type() == type) ceilings[i] = ceiling_of_largest_number(*largest++);
-    }
-  }
-  return ceilings;
 }
 
 }  // namespace nanscope::torch_adapter

@@ -3,8 +3,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <vector>
-
 namespace nanscope::torch_adapter {
 
 // The largest magnitude: NaN if an element is NaN, else infinite if one is. Waits for the device.
@@ -12,8 +10,5 @@ namespace nanscope::torch_adapter {
 [[nodiscard]] double largest_on_device(const c10::TensorImpl& tensor);
 // See scan/ceiling.h.
 [[nodiscard]] int ceiling_on_device(const c10::TensorImpl& tensor);
-// Of several, on one device: they are waited for once.
-[[nodiscard]] std::vector<int> ceilings_on_device(
-    const std::vector<const c10::TensorImpl*>& tensors);
 
 }  // namespace nanscope::torch_adapter

@@ -47,27 +47,43 @@ const float* as_floats(const T* numbers, std::int64_t count, float (&room)[kMost
   }
 }
 
-// Four sums side by side: one alone would wait for itself.
+// Four numbers side by side: one sum alone would wait for itself. Doubles are in two halves, for wider
+// vectors are passed differently where the compiler may use AVX and where not.
 using Floats = float __attribute__((vector_size(16)));
-using Doubles = double __attribute__((vector_size(32)));
+using TwoFloats = float __attribute__((vector_size(8)));
+using TwoDoubles = double __attribute__((vector_size(16)));
 
 Floats four_of(const float* numbers) {
   Floats four;
   std::memcpy(&four, numbers, sizeof four);
   return four;
 }
-Doubles widened(Floats four) { return __builtin_convertvector(four, Doubles); }
-double sum_of(Doubles four) { return four[0] + four[1] + four[2] + four[3]; }
+
+struct Doubles {
+  TwoDoubles low = {};
+  TwoDoubles high = {};
+
+  void add_square_of(Doubles x) {
+    low += x.low * x.low;
+    high += x.high * x.high;
+  }
+  [[nodiscard]] double sum() const { return low[0] + low[1] + high[0] + high[1]; }
+};
+
+Doubles widened(Floats four) {
+  return {__builtin_convertvector(TwoFloats{four[0], four[1]}, TwoDoubles),
+          __builtin_convertvector(TwoFloats{four[2], four[3]}, TwoDoubles)};
+}
+Doubles difference(Doubles a, Doubles b) { return {a.low - b.low, a.high - b.high}; }
+double square(double x) { return x * x; }
 
 double sum_of_squares(const float* numbers, std::int64_t count) {
-  Doubles sum = {};
-  std::int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    const Doubles four = widened(four_of(numbers + i));
-    sum += four * four;
-  }
-  for (; i < count; ++i) sum[0] += static_cast<double>(numbers[i]) * numbers[i];
-  return sum_of(sum);
+  Doubles sum;
+  const std::int64_t in_fours = count / 4 * 4;
+  for (std::int64_t i = 0; i < in_fours; i += 4) sum.add_square_of(widened(four_of(numbers + i)));
+  double rest = 0;
+  for (std::int64_t i = in_fours; i < count; ++i) rest += square(numbers[i]);
+  return sum.sum() + rest;
 }
 
 struct Moved {
@@ -78,29 +94,27 @@ struct Moved {
 
 // Beside the numbers of the step before, which they replace.
 Moved moved_from(const float* numbers, std::int64_t count, float* last, float largest) {
-  Doubles squares = {};
-  Doubles change = {};
+  Doubles squares;
+  Doubles change;
   Floats most = {largest, largest, largest, largest};
-  std::int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
+  const std::int64_t in_fours = count / 4 * 4;
+  for (std::int64_t i = 0; i < in_fours; i += 4) {
     const Floats now = four_of(numbers + i);
     const Doubles wide = widened(now);
-    const Doubles moved = wide - widened(four_of(last + i));
-    squares += wide * wide;
-    change += moved * moved;
+    squares.add_square_of(wide);
+    change.add_square_of(difference(wide, widened(four_of(last + i))));
     const Floats size = now < 0 ? -now : now;
     most = most < size ? size : most;  // NaN is not larger
     std::memcpy(last + i, &now, sizeof now);
   }
-  for (; i < count; ++i) {
-    const double wide = numbers[i];
-    const double moved = wide - last[i];
-    squares[0] += wide * wide;
-    change[0] += moved * moved;
+  Moved rest;
+  for (std::int64_t i = in_fours; i < count; ++i) {
+    rest.squares += square(numbers[i]);
+    rest.change += square(static_cast<double>(numbers[i]) - last[i]);
     most[0] = std::max(most[0], std::fabs(numbers[i]));
     last[i] = numbers[i];
   }
-  return {sum_of(squares), sum_of(change),
+  return {squares.sum() + rest.squares, change.sum() + rest.change,
           std::max(std::max(most[0], most[1]), std::max(most[2], most[3]))};
 }
 

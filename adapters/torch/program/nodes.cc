@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/threads.h"
@@ -125,8 +126,8 @@ class SeenNodes {
     return slots_[at];
   }
   void grow() {
-    c10::SmallVector<Node*, kFirst> before(2 * slots_.size(), nullptr);
-    before.swap(slots_);
+    const std::vector<Node*> before(slots_.begin(), slots_.end());
+    slots_.assign(2 * before.size(), nullptr);
     for (Node* node : before) {
       if (node != nullptr) slot_of(node) = node;
     }
@@ -136,20 +137,29 @@ class SeenNodes {
   std::size_t size_ = 0;
 };
 
-// Breadth first from the roots' nodes.
-Nodes nodes_behind(const std::vector<at::Tensor>& roots, std::size_t limit) {
+struct Graph {
+  // A leaf's edge owns its node where nothing else does.
+  c10::SmallVector<torch::autograd::Edge, 4> roots;
   Nodes nodes;
+};
+
+// Breadth first from the roots' nodes.
+Graph graph_behind(const std::vector<at::Tensor>& roots, std::size_t limit) {
+  Graph graph;
+  Nodes& nodes = graph.nodes;
   SeenNodes seen;
   const auto add = [&](Node* node) {
     if (node != nullptr && seen.size() < limit && seen.insert(node)) nodes.push_back(node);
   };
   for (const at::Tensor& root : roots) {
-    if (root.defined()) add(torch::autograd::impl::gradient_edge(root).function.get());
+    if (!root.defined()) continue;
+    graph.roots.push_back(torch::autograd::impl::gradient_edge(root));
+    add(graph.roots.back().function.get());
   }
   for (std::size_t i = 0; i < nodes.size() && seen.size() < limit; ++i) {
     for (const torch::autograd::Edge& edge : nodes[i]->next_edges()) add(edge.function.get());
   }
-  return nodes;
+  return graph;
 }
 
 }  // namespace
@@ -197,7 +207,8 @@ NodeInfo current_node() {
 
 std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::size_t limit) {
   std::vector<at::Tensor> leaves;
-  for (Node* node : nodes_behind(roots, limit)) {
+  const Graph graph = graph_behind(roots, limit);
+  for (Node* node : graph.nodes) {
     auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(node);
     if (leaf != nullptr && leaf->variable.defined()) leaves.push_back(leaf->variable);
   }
@@ -205,7 +216,7 @@ std::vector<at::Tensor> leaves_of(const std::vector<at::Tensor>& roots, std::siz
 }
 
 std::vector<StackId> sites_on_the_way(const std::vector<at::Tensor>& roots, std::size_t limit) {
-  return SiteRings::get().sites_of(nodes_behind(roots, limit));
+  return SiteRings::get().sites_of(graph_behind(roots, limit).nodes);
 }
 
 }  // namespace nanscope::torch_adapter

@@ -26,6 +26,10 @@ OnFind = Literal["stop", "raise", "go_on"]
 PAGE = "nanscope.html"
 
 
+def _go_on(_: Finding) -> None:
+    """At module level, for trainers that pickle their callbacks."""
+
+
 class WatchedTraining(WatchBlock):
     """`on_find`: "stop" lets the trainer end as it ends early, "raise" raises `NonFiniteError`
     where the harm happens, "go_on" only reports. `place` is where the first error was met;
@@ -40,7 +44,7 @@ class WatchedTraining(WatchBlock):
     ) -> None:
         if on_find not in ("stop", "raise", "go_on"):
             raise ValueError(f'on_find is "stop", "raise" or "go_on", not {on_find!r}.')
-        super().__init__(mode=mode, on_find="raise" if on_find == "raise" else lambda _: None)
+        super().__init__(mode=mode, on_find="raise" if on_find == "raise" else _go_on)
         self.stops = on_find == "stop"
         self.batch_here = batch_here
         self.now: dict[str, object] = {}  # the trainer's own counts, by its own names

@@ -169,7 +169,7 @@ def _called_what_it_is(case: Case, candidate: Candidate) -> Candidate:
     if given is not None and abs(given - exactly) > max(0.1 * abs(exactly), 1e-3):
         note = f" The right value is {exactly:g}, and this gives {given:g}: the digits stay lost."
         return replace(candidate, workaround=True, explanation=candidate.explanation + note)
-    facts = case.input("self", "saved self")
+    facts = case.operand("self")
     beyond = facts is not None and any(isinstance(x, float) and x < 0 for x in facts.at_index)
     if not (beyond and facts.parameter and candidate.id.startswith("clamp_before_")):
         return candidate

@@ -20,7 +20,7 @@ SMALL_NUMBER = {"float16": "1e-3", "bfloat16": "1e-5"}  # a number of Python: el
 
 def propose(case: Case) -> Iterator[Candidate]:
     """Guards are for the odd element: where all are 0, and what is divided is not, they hide."""
-    facts, numerator = case.input("other", "saved other"), case.input("self", "saved self")
+    facts, numerator = case.operand("other"), case.operand("self")
     several = facts is not None and math.prod(facts.shape) > 1
     hides = several and facts.zeros == math.prod(facts.shape) and _is_nonzero(numerator)
     for candidate in _guards(case):
