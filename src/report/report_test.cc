@@ -117,6 +117,24 @@ TEST(Text, OneErrorAndANote) {
   expect_text("log_of_zero_color.txt", capture, {.color = true});
 }
 
+TEST(Text, WhatIsIntendedIsToldOnlyIfAsked) {
+  for (const bool clean : {true, false}) {
+    Capture capture = sample::capture({});
+    if (!clean) capture.findings = {sample::log_of_zero()};
+    const Site site = sample::site("attend.py", 20, "s = s.masked_fill(m, -inf)",
+                                   "s.masked_fill(m, -inf)", "attend");
+    capture.coverage.intended = {
+        {"aten::masked_fill", site, sample::real(-sample::kInf), 1200, "cleaned"}};
+    capture.coverage.intended_more = 7;
+    const std::string told = text_report(capture, {.verbose = true});
+    EXPECT_NE(told.find("intended: attend.py:20:5: aten::masked_fill wrote -inf (1,200 times); "
+                        "cleaned\nintended: 7 more at other places\n"),
+              std::string::npos)
+        << told;
+    EXPECT_EQ(text_report(capture, {}).find("masked_fill"), std::string::npos);
+  }
+}
+
 TEST(Text, Backward) {
   expect_text("sqrt_gradient.txt", sample::capture({sample::sqrt_gradient()}));
 }

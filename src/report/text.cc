@@ -350,6 +350,21 @@ void allowances(const Coverage& coverage, Page& page) {
   }
 }
 
+// What the program put there itself: no news, unless somebody asks.
+void intended(const Coverage& coverage, Page& page) {
+  if (!page.verbose()) return;
+  for (const Intended& one : coverage.intended) {
+    const std::string fate = one.fate.empty() ? "" : "; " + one.fate;
+    page.prose(
+        0,
+        fmt::format("intended: {}: {} wrote {}{}{}", position(one.site), one.op, number(one.value),
+                    one.count > 1 ? fmt::format(" ({} times)", grouped(one.count)) : "", fate),
+        2, {position(one.site)});
+  }
+  if (coverage.intended_more > 0)
+    page.line(0, fmt::format("intended: {} more at other places", grouped(coverage.intended_more)));
+}
+
 void ranks(const Capture& capture, Page& page) {
   if (capture.ranks.empty()) return;
   page.line(0, "");
@@ -390,6 +405,7 @@ std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) 
   if (findings_of(capture, Level::kError) == 0) {
     page.append(summary_line(capture) + "\n");
     if (options.verbose || ended_badly(capture)) list_notes(diagnosed, page);
+    intended(capture.coverage, page);
     allowances(capture.coverage, page);
     ranks(capture, page);
     return page.take();
@@ -400,6 +416,7 @@ std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) 
   if (!capture.complete)
     page.prose(0, "The record breaks off here: the program was killed, or it still runs.");
   notes(diagnosed, page);
+  intended(capture.coverage, page);
   allowances(capture.coverage, page);
   return page.take();
 }
