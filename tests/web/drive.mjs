@@ -106,7 +106,7 @@ const content = () => {
       pattern: card.querySelector(".bad-map strong")?.textContent ?? null,
     })),
     around: texts(".line.around").length,
-    cleaned: texts(".branches li .what code"),
+    cleaned: texts(".branches li .what > code"),
     modules: [...document.querySelectorAll(".icicle .cell")].map((cell) => cell.getAttribute("aria-label")),
     coverage: [...document.querySelectorAll("#coverage dd data")].map((d) => d.getAttribute("value")),
     list: texts(".findings .id"),
