@@ -133,6 +133,7 @@ class Link(JsonObject):
     phase: str
     role: str
     made: Made | None = None
+    parent: int | None = None  # of what was cleaned beside the way: the link it comes from
 
 
 @dataclass(frozen=True)
@@ -392,6 +393,7 @@ class Finding(JsonObject):
     undone: str | None = None  # how; it would be an error
     allowed: str | None = None  # why; it would be more than a note
     cleaned: list[Link] = field(default_factory=list)  # ops that made a part of it finite again
+    cleaned_more: int = 0  # such places beyond those listed
     modules: list[ModuleFacts] = field(default_factory=list)
     modules_left_out: int = 0
     given: list[Collective] = field(default_factory=list)  # into which this rank gave it on
@@ -424,12 +426,25 @@ class NotWatched(JsonObject):
 
 
 @dataclass(frozen=True)
+class Intended(JsonObject):
+    """A NaN or Inf that the program put there itself, such as the -inf of a mask."""
+
+    op: str
+    site: Site
+    value: Number
+    count: int
+    fate: str  # what became of it
+
+
+@dataclass(frozen=True)
 class Coverage(JsonObject):
     ops_watched: int
     bytes_scanned: int
     steps: int
     not_watched: list[NotWatched]
     allowed: list[NotWatched] = field(default_factory=list)  # count 0: it was never needed
+    intended: list[Intended] = field(default_factory=list)  # it did no harm
+    intended_more: int = 0  # at places that are not listed
 
 
 @dataclass(frozen=True)

@@ -213,6 +213,7 @@ void fields(auto& visit, A<Link> auto& link) {
   visit("phase", link.phase);
   visit("role", link.role);
   visit("made", link.made);
+  visit("parent", link.parent);
 }
 
 void fields(auto& visit, A<Experiment> auto& experiment) {
@@ -265,6 +266,7 @@ void fields(auto& visit, A<Finding> auto& finding) {
   visit("undone", finding.undone);
   visit("allowed", finding.allowed);
   visit("cleaned", finding.cleaned);
+  visit("cleaned_more", finding.cleaned_more);
   visit("modules", finding.modules);
   visit("modules_left_out", finding.modules_left_out);
   visit("experiments", finding.experiments);
@@ -345,12 +347,22 @@ void fields(auto& visit, A<Allowance> auto& allowance) {
   visit("count", allowance.count);
 }
 
+void fields(auto& visit, A<Intended> auto& intended) {
+  visit("op", intended.op);
+  visit("site", intended.site);
+  visit("value", intended.value);
+  visit("count", intended.count);
+  visit("fate", intended.fate);
+}
+
 void fields(auto& visit, A<Coverage> auto& coverage) {
   visit("ops_watched", coverage.ops_watched);
   visit("bytes_scanned", coverage.bytes_scanned);
   visit("steps", coverage.steps);
   visit("not_watched", coverage.not_watched);
   visit("allowed", coverage.allowed);
+  visit("intended", coverage.intended);
+  visit("intended_more", coverage.intended_more);
 }
 
 }  // namespace nanscope

@@ -175,7 +175,7 @@ inline Program program() {
   return program;
 }
 
-inline Coverage coverage() { return {12'345, 1'234'567'890, 13, {}, {}}; }
+inline Coverage coverage() { return {12'345, 1'234'567'890, 13, {}, {}, {}, 0}; }
 
 inline Capture capture(std::vector<Finding> findings) {
   Capture capture;

@@ -134,6 +134,16 @@ std::vector<Note> Judge::notes() const {
   return state_->notes.list();
 }
 
+std::vector<Note> Judge::intended() const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->notes.intended();
+}
+
+std::int64_t Judge::intended_more() const {
+  const std::lock_guard<std::mutex> lock(lock_);
+  return state_->notes.intended_more();
+}
+
 std::int64_t Judge::steps() const {
   const std::lock_guard<std::mutex> lock(lock_);
   return state_->steps();

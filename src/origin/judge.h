@@ -25,7 +25,8 @@
 // How much it remembers. Nothing grows with the length of the run: 4,096 storages, the last 16,384
 // events and older ones that something still refers to, 8 origins of each kind and 8 parents per
 // event, 5,000 losses and 64 gradients that wait, 256 tests and 1,024 reads, 1,024 sites of notes,
-// 500 verdicts with a chain of 16 links. What is forgotten because of a bound is counted
+// 64 of constants, 500 verdicts with a chain of 16 links. What is forgotten because of a bound is
+// counted
 // (`evicted`), and the report says so.
 //
 // Threads. Every method takes the one lock; only `knows` of the ledger, `current_step` and
@@ -123,6 +124,9 @@ class Judge {
 
   // ---- afterwards
   [[nodiscard]] std::vector<Note> notes() const;
+  // What the program put there itself and did no harm; at most Notes::kMostIntended sites.
+  [[nodiscard]] std::vector<Note> intended() const;
+  [[nodiscard]] std::int64_t intended_more() const;  // at further sites
   [[nodiscard]] std::int64_t steps()
       const;  // optimizer steps; without an optimizer, backward calls
   [[nodiscard]] std::int64_t healthy_steps() const;

@@ -232,14 +232,24 @@ void JudgedOp::remember_cleaned() {
   here.op = record_.op;
   here.place = record_.place;
   const auto add = [&](Source& source) {
-    const auto same_line = [&](const EventView& other) {
-      return other.op == here.op && other.place.line == here.place.line;
-    };
-    if (source.cleaned_by.size() >= Source::kMostCleaned ||
-        std::any_of(source.cleaned_by.begin(), source.cleaned_by.end(), same_line))
+    const bool known =
+        std::any_of(source.cleaned_by.begin(), source.cleaned_by.end(),
+                    [&](const Cleaning& other) {
+                      return other.by.op == here.op && other.by.place.line == here.place.line;
+                    }) ||
+        std::any_of(source.cleaned_more.begin(), source.cleaned_more.end(), [&](const auto& other) {
+          return other == std::pair(here.op, here.place.line);
+        });
+    if (known) return;
+    if (source.cleaned_by.size() >= Source::kMostCleaned) {
+      if (source.cleaned_more.size() < Source::kMostCleanedMore)
+        source.cleaned_more.emplace_back(here.op, here.place.line);
       return;
+    }
     if (here.made == nullptr) here.made = facts_.made(!source.given());
-    source.cleaned_by.push_back(here);
+    source.cleaned_by.push_back({here, parents_, {}});
+    std::vector<EventId>& given = source.cleaned_by.back().given;
+    if (given.size() > Events::kMostParents) given.resize(Events::kMostParents);
   };
   for (const EventId id : parents_) {
     const Event* event = state_.events.find(id);
@@ -361,6 +371,8 @@ EventId JudgedOp::add_event(Kinds out) {
                                     std::any_of(event.inf.begin(), event.inf.end(), is_self));
   const bool birth = own && event.origin_kind == OriginKind::kBirth && !record_.place.printing;
   if (birth) state_.notes.born(*event.source);
+  if (own && event.source->declared() && !record_.place.printing)
+    state_.notes.declared(*event.source);
   const std::shared_ptr<Source> source = birth && state_.strict ? event.source : nullptr;
   const EventId id = state_.add(std::move(event)).id;
   if (source) state_.verdicts.born(*source);

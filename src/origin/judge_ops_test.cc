@@ -352,6 +352,60 @@ TEST(JudgeOps, ABirthThatDidHarmIsNoNote) {
   EXPECT_EQ(p.notes(), "");
 }
 
+TEST(JudgeOps, AConstantThatDoesNoHarmIsIntended) {
+  Program p;
+  for (int i = 0; i < 3; ++i) {
+    Tensor mask = p.op("masked_fill", {p.data()}, kInf, {.line = 1, .constant = true});
+    p.op("softmax", {mask}, kFinite, {.line = 2});
+  }
+  p.op("full", {}, kInf, {.line = 3, .constant = true});
+  EXPECT_EQ(p.intended(), "masked_fill:1 cleaned x3; full:3 not used");
+  EXPECT_EQ(p.notes(), "");
+}
+
+TEST(JudgeOps, AConstantThatDidHarmIsNotIntended) {
+  Program p;
+  Tensor mask = p.op("masked_fill", {p.data()}, kInf, {.line = 1, .constant = true});
+  Tensor born = p.op("softmax", {mask}, kNan, {.line = 2});
+  p.op("softmax", {p.op("masked_fill", {p.data()}, kInf, {.line = 3, .constant = true})}, kFinite);
+  Leaf w = p.parameter();
+  p.inplace("sub_", w.data, {born}, kNan, {.line = 4}, Target::kParameter);
+  EXPECT_EQ(p.intended(), "masked_fill:3 cleaned");
+}
+
+TEST(JudgeOps, SitesOfConstantsAreBounded) {
+  Program p;
+  const auto most = static_cast<std::uint32_t>(Notes::kMostIntended);
+  for (std::uint32_t line = 1; line <= most + 2; ++line)
+    p.op("full", {}, kInf, {.line = line, .constant = true});
+  EXPECT_EQ(p.judge.intended().size(), most);
+  EXPECT_EQ(p.judge.intended_more(), 2);
+}
+
+// Each branch knows where it left the way, also if an op lies between.
+TEST(JudgeOps, ABranchThatWasCleanedHangsOnWhatItComesFrom) {
+  Program p;
+  Leaf w = p.parameter();
+  Tensor y = p.op("log", {p.data()}, kInf, {.line = 1});
+  Tensor z = p.op("mul", {y}, kInf, {.line = 2});
+  p.op("exp", {y}, kFinite, {.line = 3});
+  p.op("tanh", {z}, kFinite, {.line = 4});
+  p.op("atan", {p.op("add", {z}, kInf, {.line = 5})}, kFinite, {.line = 6});
+  for (std::uint32_t line = 10; line < 17; ++line) p.op("relu", {y}, kFinite, {.line = line});
+  p.inplace("sub_", w.data, {z}, kInf, {.line = 7}, Target::kParameter);
+  ASSERT_EQ(p.reported.size(), 1u);
+  const Verdict& verdict = p.reported[0];
+  ASSERT_EQ(verdict.cleaned.size(), Source::kMostCleaned);
+  EXPECT_EQ(verdict.cleaned_more, 2u);
+  const auto parent = [&](std::size_t i) {
+    return Program::short_name(verdict.chain[verdict.cleaned[i].from.value()]);
+  };
+  EXPECT_EQ(parent(0), "log:1");
+  EXPECT_EQ(parent(1), "mul:2");
+  EXPECT_EQ(parent(2), "mul:2");
+  EXPECT_EQ(parent(3), "log:1");
+}
+
 TEST(JudgeOps, OneErrorPerOriginOthersToo) {
   Program p;
   Leaf a = p.parameter("a");

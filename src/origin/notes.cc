@@ -38,7 +38,19 @@ void Notes::born(Source& source) {
   }
 }
 
+void Notes::declared(Source& source) {
+  if (source.view.id < first_own_) return;
+  source.intended = site_in(intended_, source.view, kMostIntended);
+  if (source.intended == nullptr) {
+    ++intended_more_;
+  } else if (source.intended->count++ == 0) {
+    source.intended->first = source.view;
+    intended_order_.push_back(source.intended);
+  }
+}
+
 void Notes::met(Source& source, Fate fate) {
+  if (source.intended != nullptr) source.intended->fate = std::max(source.intended->fate, fate);
   if (fate == Fate::kCleaned) {
     source.cleaned = true;
     if (source.site == nullptr) return;  // a declared mask that softmax cleaned is no news
@@ -50,7 +62,12 @@ void Notes::met(Source& source, Fate fate) {
   if (source.site != nullptr) source.site->fate = std::max(source.site->fate, fate);
 }
 
+void Notes::took_part(Source& source) {
+  if (source.intended != nullptr) source.intended->error = true;
+}
+
 void Notes::harmed(Source& source) {
+  took_part(source);
   if (source.site != nullptr) source.site->error = true;
 }
 
@@ -59,17 +76,21 @@ void Notes::skipped_by_scaler(const EventView& first) {
 }
 
 NoteSite* Notes::site_of(Source& source) {
-  if (source.site != nullptr) return source.site;
-  const Place& place = source.view.place;
+  if (source.site == nullptr) source.site = site_in(sites_, source.view, kMostSites);
+  return source.site;
+}
+
+NoteSite* Notes::site_in(Sites& sites, const EventView& view, std::size_t most) {
+  const Place& place = view.place;
   // Where the line is unknown the stack tells sites apart.
   const std::uint64_t where = place.line != 0 ? place.line : std::uint64_t{place.stack} << 32;
-  const Key key{source.view.op, where};
-  auto found = sites_.find(key);
-  if (found == sites_.end()) {
-    if (sites_.size() >= kMostSites) return nullptr;
-    found = sites_.emplace(key, NoteSite{}).first;
+  const Key key{view.op, where};
+  auto found = sites.find(key);
+  if (found == sites.end()) {
+    if (sites.size() >= most) return nullptr;
+    found = sites.emplace(key, NoteSite{}).first;
   }
-  return source.site = &found->second;
+  return &found->second;
 }
 
 // What was born before may be met again, and points to its site: sites are emptied, not removed.
@@ -77,6 +98,9 @@ void Notes::begin_anew(EventId first) {
   first_own_ = first;
   for (NoteSite* site : order_) *site = {};
   order_.clear();
+  for (NoteSite* site : intended_order_) *site = {};
+  intended_order_.clear();
+  intended_more_ = 0;
   skips_ = {};
   uncounted_ = 0;
 }
@@ -89,6 +113,13 @@ std::vector<Note> Notes::list() const {
     notes.back().warns = site->fate == Fate::kDividedAway || site->fate == Fate::kMayHaveEnded;
   }
   if (skips_.count > 0) notes.push_back({skips_.first, skips_.count, "step skipped by GradScaler"});
+  return notes;
+}
+
+std::vector<Note> Notes::intended() const {
+  std::vector<Note> notes;
+  for (const NoteSite* site : intended_order_)
+    if (!site->error) notes.push_back({site->first, site->count, words(site->fate)});
   return notes;
 }
 

@@ -225,14 +225,17 @@ class Program : public FactsMaker {
     return short_name(verdict.origin) + " by " + std::string(word_of(verdict.harm));
   }
   // "log:41 cleaned", all of them.
-  [[nodiscard]] std::string notes() const {
+  [[nodiscard]] std::string notes() const { return listed(judge.notes()); }
+  static std::string listed(const std::vector<Note>& notes) {
     std::string all;
-    for (const Note& note : judge.notes()) {
+    for (const Note& note : notes) {
       all += (all.empty() ? "" : "; ") + short_name(note.first) + " " + note.why;
       if (note.count != 1) all += " x" + std::to_string(note.count);
     }
     return all;
   }
+  // "masked_fill:7 cleaned", all of what was put there and did no harm.
+  [[nodiscard]] std::string intended() const { return listed(judge.intended()); }
   static std::string short_name(const EventView& event) {
     return (event.op == nullptr ? "?" : event.op->name) + ":" + std::to_string(event.place.line);
   }

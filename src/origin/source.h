@@ -2,7 +2,9 @@
 // whatever was computed from it can still name it when the event is long evicted.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "origin/verdict.h"
@@ -26,10 +28,14 @@ struct Source {
   std::vector<std::shared_ptr<Source>> infs;
   // The declared or imported values it was made from (Verdict::evidence).
   std::vector<std::shared_ptr<Source>> evidence;
-  // Ops that made a part of it finite again, one for each line (Verdict::cleaned).
-  std::vector<EventView> cleaned_by;
-  static constexpr std::size_t kMostCleaned = 4;
-  NoteSite* site = nullptr;  // owned by Notes, for ever
+  // Ops that made a part of it finite again, one for each line (Verdict::cleaned); of those beyond
+  // kMostCleaned only op and line are kept.
+  std::vector<Cleaning> cleaned_by;
+  std::vector<std::pair<const OpInfo*, std::uint32_t>> cleaned_more;
+  static constexpr std::size_t kMostCleaned = 8;
+  static constexpr std::size_t kMostCleanedMore = 56;
+  NoteSite* site = nullptr;      // owned by Notes, for ever
+  NoteSite* intended = nullptr;  // of a declared one, too
 
   [[nodiscard]] bool declared() const { return view.origin_kind == OriginKind::kDeclared; }
   [[nodiscard]] bool given() const {  // not made by computing

@@ -39,6 +39,13 @@ struct EventView : EventBase {
   [[nodiscard]] Phase phase() const;
 };
 
+// An op that made a part of a value finite again.
+struct Cleaning {
+  EventView by;
+  std::vector<EventId> given;       // what was not finite, oldest first
+  std::optional<std::size_t> from;  // of a verdict: in its chain, the last that it comes from
+};
+
 struct Verdict {
   std::size_t number = 0;  // counted from 0
   HarmKind harm = HarmKind::kGradient;
@@ -51,10 +58,11 @@ struct Verdict {
   std::vector<EventView> evidence;
   std::vector<EventView> chain;  // origin first, harm last; at most 16
   bool chain_truncated = false;
-  std::vector<EventView> cleaned;  // ops that made a part of it finite again; at most 4
-  Place place;                     // where it did harm
-  TargetName name;                 // of the parameter or buffer
-  std::string text;                // the exception's words
+  std::vector<Cleaning> cleaned;  // beside the way; at most 8
+  std::size_t cleaned_more = 0;   // further places where that happened; at most 56
+  Place place;                    // where it did harm
+  TargetName name;                // of the parameter or buffer
+  std::string text;               // the exception's words
 };
 
 using OnVerdict = std::function<void(const Verdict&)>;

@@ -46,7 +46,11 @@ bool all_intended(const std::vector<Blamed>& origins) {
 bool Verdicts::harm(const HarmDone& harm) {
   const std::vector<Blamed> origins = blame(harm.events, events_);
   if (origins.empty() || excused(harm, origins)) return false;
-  for (const Blamed& origin : origins) notes_.harmed(*origin.source);
+  for (const Blamed& origin : origins) {
+    notes_.harmed(*origin.source);
+    if (origin.misused) notes_.took_part(*origin.misused);
+    for (const auto& evidence : origin.source->evidence) notes_.took_part(*evidence);
+  }
   const Blamed& first = origins.front();
   if (!is_new(first.source->view, &harm)) return true;
   report(verdict_on(harm, first));
@@ -72,7 +76,24 @@ Verdict Verdicts::verdict_on(const HarmDone& harm, const Blamed& first) const {
   }
   trace(harm, first, verdict);
   verdict.cleaned = first.source->cleaned_by;
+  verdict.cleaned_more = first.source->cleaned_more.size();
+  for (Cleaning& cleaning : verdict.cleaned)
+    cleaning.from = branching(cleaning, first.id(), verdict.chain);
   return verdict;
+}
+
+// The branch may have left the way some ops before: up from there, by the parents that bring the
+// origin, to the first that is on the way.
+std::optional<std::size_t> Verdicts::branching(const Cleaning& cleaning, EventId origin,
+                                               const std::vector<EventView>& chain) const {
+  std::vector<EventId> given = cleaning.given;
+  for (int level = 0; level < Events::kLevels && !given.empty(); ++level) {
+    for (std::size_t i = chain.size(); i-- > 0;)
+      if (std::find(given.begin(), given.end(), chain[i].id) != given.end()) return i;
+    const Event* const before = nearer(given, origin, events_);
+    given = before == nullptr ? std::vector<EventId>{} : before->parents;
+  }
+  return std::nullopt;
 }
 
 void Verdicts::born(Source& source) {

@@ -49,6 +49,8 @@ class Verdicts {
   // exception says so already.
   [[nodiscard]] bool is_new(const EventView& origin, const HarmDone* harm);
   [[nodiscard]] Verdict verdict_on(const HarmDone& harm, const Blamed& first) const;
+  [[nodiscard]] std::optional<std::size_t> branching(const Cleaning& cleaning, EventId origin,
+                                                     const std::vector<EventView>& chain) const;
   void report(Verdict verdict);
   void trace(const HarmDone& harm, const Blamed& origin, Verdict& verdict) const;
 

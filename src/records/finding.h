@@ -60,7 +60,8 @@ struct Finding {
   std::optional<Forewarning> forewarning;
   std::string undone;   // an error that was withdrawn to a note: how the harm was undone
   std::string allowed;  // a note that would be more, had the program not allowed it: why it did
-  std::vector<Link> cleaned;         // where a part of it was cleaned, beside its way; at most 4
+  std::vector<Link> cleaned;         // where a part of it was cleaned, beside its way; at most 8
+  std::int64_t cleaned_more = 0;     // further such places, as far as they were counted: 56
   std::vector<ModuleFacts> modules;  // parents before their children
   std::int64_t modules_left_out = 0;
   std::vector<Experiment> experiments;

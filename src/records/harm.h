@@ -37,6 +37,8 @@ struct Link {
   Phase phase = Phase::kForward;
   Role role = Role::kCarrier;
   std::optional<Made> made = {};
+  // Of what was cleaned beside the way: the number of the link in the chain that it comes from.
+  std::optional<int> parent = {};
 };
 
 }  // namespace nanscope

@@ -14,6 +14,7 @@
 
 #include "capture/reader.h"
 #include "diagnose/cause.h"
+#include "report/sentence.h"
 #include "report/text.h"
 #include "report/unicode.h"
 
@@ -48,7 +49,8 @@ TEST(GoldenFindings, TheFullText) {
   }
 }
 
-// The lines of a patch are whole, to be copied; everything else fits the terminal.
+// The lines of a patch are whole, to be copied, and so is a place; everything else fits the
+// terminal.
 TEST(GoldenFindings, NoLineIsWiderThanTheTerminal) {
   for (const fs::path& path : captures()) {
     const Result<Capture> capture = read_capture(path);
@@ -59,7 +61,30 @@ TEST(GoldenFindings, NoLineIsWiderThanTheTerminal) {
     for (const std::size_t columns : {60u, 80u, 140u, 200u}) {
       std::istringstream lines(text_report(without_patch, {.verbose = true, .columns = columns}));
       for (std::string line; std::getline(lines, line);)
-        EXPECT_LE(report::columns_of(line), columns) << path << ": " << line;
+        EXPECT_TRUE(report::columns_of(line) <= columns || line.find(".py:") != std::string::npos)
+            << path << ": " << line;
+    }
+  }
+}
+
+TEST(GoldenFindings, EveryPlaceIsWhole) {
+  for (const fs::path& path : captures()) {
+    const Result<Capture> capture = read_capture(path);
+    ASSERT_TRUE(capture && !capture.value().findings.empty()) << path;
+    const Finding& finding = capture.value().findings[0];
+    for (const std::size_t columns : {60u, 80u, 100u}) {
+      const std::string text = text_report(capture.value(), {.verbose = true, .columns = columns});
+      const std::string first = text.substr(0, text.find('\n'));
+      EXPECT_NE(first.find(": " + report::position(finding.origin.site) + ": "), std::string::npos)
+          << first;
+      for (const Frame& frame : finding.origin.stack)
+        EXPECT_NE(text.find(frame.file + ":" + std::to_string(frame.line)), std::string::npos)
+            << path << ": " << frame.file;
+      for (const Link& link : finding.chain)
+        if (!link.site.file.empty())
+          EXPECT_NE(text.find(link.site.file + ":" + std::to_string(link.site.line)),
+                    std::string::npos)
+              << path << ": " << link.site.file;
     }
   }
 }

@@ -182,6 +182,9 @@ Diagnosed telling() {
       {"errors outside net.head", "--layer net.head", 1, GapKind::kNotChosen},
       {"errors outside /home/alice/secret/x.py", "--file", 1, GapKind::kNotChosen}};
   capture.coverage.allowed = {{"# nanscope: allow at /home/alice/secret/x.py:1", "loss_fn", 1}};
+  Intended mask{"aten::masked_fill", finding.origin.site, {}, 3, "cleaned"};
+  mask.site.remark = "/home/alice";
+  capture.coverage.intended = {mask};
   capture.proposal = Fix{
       .id = "clamp", .diff = "--- a/home/alice\n+torch.log(p)\n", .files = {}, .explanation = "p"};
   return diagnosed(capture, "/home/alice/x.nsc");

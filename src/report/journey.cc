@@ -39,13 +39,18 @@ std::string code_of(const Site& site) {
   return site.code.empty() ? "" : safe(in_backticks(site.code));
 }
 
-Stop first_stop(const Origin& origin, std::size_t widest_place) {
-  return {role_of(origin.kind), std::string(word_of(origin.kind)),
-          place_text(origin.site, widest_place), safe(origin.op), code_of(origin.site)};
+std::string place_text(const Site& site) {
+  if (site.file.empty()) return "(unknown place)";
+  return fmt::format("{}:{}", safe(site.file), site.line);
 }
 
-Stop harm_stop(const Harm& harm, const std::optional<Site>& site, std::size_t widest_place) {
-  return {Role::kHarm, "harm", site && !site->file.empty() ? place_text(*site, widest_place) : "",
+Stop first_stop(const Origin& origin) {
+  return {role_of(origin.kind), std::string(word_of(origin.kind)), place_text(origin.site),
+          safe(origin.op), code_of(origin.site)};
+}
+
+Stop harm_stop(const Harm& harm, const std::optional<Site>& site) {
+  return {Role::kHarm, "harm", site && !site->file.empty() ? place_text(*site) : "",
           harm_text(harm), ""};
 }
 
@@ -63,20 +68,20 @@ const Link* link_of_origin(const Finding& finding) {
   return finding.chain.empty() ? nullptr : &finding.chain.front();
 }
 
-std::vector<Stop> stops_of(const Finding& finding, std::size_t widest_place) {
+std::vector<Stop> stops_of(const Finding& finding) {
   std::vector<Stop> stops;
-  if (finding.chain.empty()) stops.push_back(first_stop(finding.origin, widest_place));
+  if (finding.chain.empty()) stops.push_back(first_stop(finding.origin));
   const Link* origin = link_of_origin(finding);
   bool harmed = false;
   for (const Link& link : finding.chain) {
     if (link.role == Role::kHarm && finding.harm) {
-      stops.push_back(harm_stop(*finding.harm, finding.harm->site ? finding.harm->site : link.site,
-                                widest_place));
+      stops.push_back(
+          harm_stop(*finding.harm, finding.harm->site ? finding.harm->site : link.site));
       harmed = true;
       continue;
     }
-    Stop stop{link.role, std::string(word_of(link.role)), place_text(link.site, widest_place),
-              safe(link.op), code_of(link.site)};
+    Stop stop{link.role, std::string(word_of(link.role)), place_text(link.site), safe(link.op),
+              code_of(link.site)};
     if (&link == origin) {
       stop.role = role_of(finding.origin.kind);
       stop.role_word = word_of(finding.origin.kind);
@@ -88,8 +93,7 @@ std::vector<Stop> stops_of(const Finding& finding, std::size_t widest_place) {
       stops.push_back(std::move(stop));
     }
   }
-  if (finding.harm && !harmed)
-    stops.push_back(harm_stop(*finding.harm, finding.harm->site, widest_place));
+  if (finding.harm && !harmed) stops.push_back(harm_stop(*finding.harm, finding.harm->site));
   return stops;
 }
 
@@ -100,26 +104,43 @@ std::size_t widest(const std::vector<Stop>& stops, F part) {
   return width;
 }
 
-std::string line_of(const Stop& stop, std::size_t role_width, std::size_t place_width,
-                    std::size_t columns, const Paint& paint) {
-  const std::string role = padded(stop.role_word, role_width);
-  const std::string place = padded(stop.place, place_width);
-  const std::size_t used = role_width + place_width + 4;
-  std::string rest = stop.what;
-  if (!stop.code.empty() && columns_of(rest) + columns_of(stop.code) + 2 + used <= columns)
-    rest += "  " + stop.code;
-  rest = cut(rest, columns > used + 10 ? columns - used : 10);
-  const std::string painted =
-      stop.role == Role::kHarm || stop.role == Role::kBirth ? paint.error(role) : paint.faint(role);
-  return painted + "  " + place + "  " + rest;
+// How wide the columns of all stops are.
+struct Widths {
+  std::size_t role = 0;
+  std::size_t place = 0;
+  std::size_t all = 0;
+
+  // What was done there has a third of the line, or stands above the place.
+  [[nodiscard]] bool beside() const { return role + place + 4 + all / 3 <= all; }
+};
+
+// What was done, and by which expression if there is room.
+std::string deed_of(const Stop& stop, std::size_t room) {
+  std::string deed = stop.what;
+  if (!stop.code.empty() && columns_of(deed) + columns_of(stop.code) + 2 <= room)
+    deed += "  " + stop.code;
+  return cut(deed, room);
+}
+
+void add_lines(const Stop& stop, const Widths& widths, const Paint& paint,
+               std::vector<std::string>& lines) {
+  const std::string role = padded(stop.role_word, widths.role);
+  const bool loud = stop.role == Role::kHarm || stop.role == Role::kBirth;
+  const std::string painted = (loud ? paint.error(role) : paint.faint(role)) + "  ";
+  if (widths.beside()) {
+    const std::size_t used = widths.role + widths.place + 4;
+    lines.push_back(painted + padded(stop.place, widths.place) + "  " +
+                    deed_of(stop, widths.all - used));
+    return;
+  }
+  const std::size_t indent = widths.role + 2;
+  lines.push_back(painted + deed_of(stop, widths.all - indent));
+  if (stop.place.empty()) return;
+  const bool fits = indent + widths.place <= widths.all;
+  lines.push_back(std::string(fits ? indent : 2, ' ') + stop.place);
 }
 
 }  // namespace
-
-std::string place_text(const Site& site, std::size_t columns) {
-  if (site.file.empty()) return "(unknown place)";
-  return cut_front(fmt::format("{}:{}", safe(site.file), site.line), columns);
-}
 
 std::string harm_text(const Harm& harm) {
   const std::string name = harm.name ? in_backticks(safe(*harm.name)) : "";
@@ -156,12 +177,10 @@ std::string harm_text(const Harm& harm) {
 
 std::vector<std::string> journey(const Finding& finding, bool verbose, std::size_t columns,
                                  const Paint& paint) {
-  const std::size_t widest_place = std::clamp<std::size_t>(columns * 5 / 12, 20, 60);
-  const std::vector<Stop> stops = stops_of(finding, widest_place);
-  const std::size_t role_width =
-      widest(stops, [](const Stop& stop) { return std::string_view(stop.role_word); });
-  const std::size_t place_width =
-      widest(stops, [](const Stop& stop) { return std::string_view(stop.place); });
+  const std::vector<Stop> stops = stops_of(finding);
+  const Widths widths{
+      widest(stops, [](const Stop& stop) { return std::string_view(stop.role_word); }),
+      widest(stops, [](const Stop& stop) { return std::string_view(stop.place); }), columns};
   const bool shorten = !verbose && stops.size() > kMostStops;
   const std::size_t head = kMostStops / 2;
   const std::size_t tail = stops.size() - (kMostStops - head);
@@ -170,8 +189,7 @@ std::vector<std::string> journey(const Finding& finding, bool verbose, std::size
   for (std::size_t i = 0; i < stops.size(); ++i) {
     if (shorten && i == head)
       lines.push_back(paint.faint(fmt::format("... {} more steps (-v shows them)", tail - head)));
-    if (!shorten || i < head || i >= tail)
-      lines.push_back(line_of(stops[i], role_width, place_width, columns, paint));
+    if (!shorten || i < head || i >= tail) add_lines(stops[i], widths, paint, lines);
   }
   if (finding.chain_truncated) lines.push_back(paint.faint("(a part of the way was not kept)"));
   return lines;

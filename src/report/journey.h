@@ -12,10 +12,9 @@ namespace nanscope::report {
 
 // "the gradient of `net.head.weight` is not finite"
 [[nodiscard]] std::string harm_text(const Harm& harm);
-// train.py:41, with a long path cut in front
-[[nodiscard]] std::string place_text(const Site& site, std::size_t columns);
 
-// Steps of one role on one line are shown together; a long middle only if `verbose`.
+// Steps of one role on one line are shown together; a long middle only if `verbose`. A place is
+// never cut: where it leaves no room beside it, each step has a second line for it.
 [[nodiscard]] std::vector<std::string> journey(const Finding& finding, bool verbose,
                                                std::size_t columns, const Paint& paint);
 

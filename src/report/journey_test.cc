@@ -61,5 +61,18 @@ TEST(Journey, WhereNoLinkIsTheOriginTheFirstIs) {
   EXPECT_EQ(roles(finding), "birth harm");
 }
 
+TEST(Journey, ADeepPathHasALineOfItsOwn) {
+  Finding finding = born_at(12);
+  const std::string file = "src/models/transformers/pretraining/train.py";
+  finding.origin.site.file = file;
+  finding.chain = {link("aten::sub", 12, Role::kBirth), link("", 14, Role::kHarm)};
+  for (Link& link : finding.chain) link.site.file = file;
+  EXPECT_EQ(
+      journey(finding, false, 60, Paint(false)),
+      (std::vector<std::string>{"birth  aten::sub", "       " + file + ":12",
+                                "harm   a gradient is not finite", "       " + file + ":14"}));
+  EXPECT_EQ(journey(finding, false, 100, Paint(false)).size(), 2u);
+}
+
 }  // namespace
 }  // namespace nanscope::report

@@ -308,6 +308,17 @@ Json only_compiled_of(const OnlyCompiled& only) {
           {"setting_value", or_none(only.setting_value)}};
 }
 
+Json cleaned_of(const Finding& finding) {
+  Json list = Json::array();
+  for (const Link& link : finding.cleaned) {
+    const bool known = link.parent && *link.parent >= 0 &&
+                       static_cast<std::size_t>(*link.parent) < finding.chain.size();
+    list.push_back(link_of(link));
+    list.back()["parent"] = known ? Json(*link.parent) : Json();
+  }
+  return list;
+}
+
 Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair) {
   Json json{
       {"level", word_of(finding.level)},
@@ -331,7 +342,8 @@ Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair
       {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
   if (!finding.undone.empty()) json["undone"] = finding.undone;
   if (!finding.allowed.empty()) json["allowed"] = finding.allowed;
-  if (!finding.cleaned.empty()) json["cleaned"] = list_of(finding.cleaned, link_of);
+  if (!finding.cleaned.empty()) json["cleaned"] = cleaned_of(finding);
+  if (finding.cleaned_more > 0) json["cleaned_more"] = finding.cleaned_more;
   report::add_modules(finding, json);
   if (finding.inputs_left_out > 0) json["inputs_left_out"] = finding.inputs_left_out;
   if (finding.forewarning) json["forewarning"] = forewarning_of(*finding.forewarning);
@@ -397,6 +409,15 @@ Json coverage_of(const Coverage& coverage) {
             {"steps", coverage.steps},
             {"not_watched", list_of(coverage.not_watched, gap)}};
   if (!coverage.allowed.empty()) json["allowed"] = list_of(coverage.allowed, allowance);
+  const auto intended = [](const Intended& i) {
+    return Json{{"op", i.op},
+                {"site", site_of(i.site)},
+                {"value", value_of(i.value)},
+                {"count", i.count},
+                {"fate", i.fate}};
+  };
+  if (!coverage.intended.empty()) json["intended"] = list_of(coverage.intended, intended);
+  if (coverage.intended_more > 0) json["intended_more"] = coverage.intended_more;
   return json;
 }
 

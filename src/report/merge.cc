@@ -175,6 +175,20 @@ void add_coverage(const Coverage& more, Coverage& all) {
     else
       same->count += gap.count;
   }
+  for (const Intended& one : more.intended) {
+    const auto same =
+        std::find_if(all.intended.begin(), all.intended.end(), [&](const Intended& known) {
+          return known.op == one.op && known.fate == one.fate &&
+                 report::position(known.site) == report::position(one.site);
+        });
+    if (same != all.intended.end())
+      same->count += one.count;
+    else if (all.intended.size() < Coverage::kMostIntended)
+      all.intended.push_back(one);
+    else
+      all.intended_more += one.count;
+  }
+  all.intended_more += more.intended_more;
 }
 
 }  // namespace

@@ -60,15 +60,22 @@ void without_sentences(Finding& finding) {
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+void without_source(Site& site) {
+  site.code.clear();
+  site.source.clear();
+  site.before.clear();
+  site.after.clear();
+  site.function.clear();
+  site.remark.clear();
+}
+
+void without_path(Site& site) {
+  site.file = file_name(site.file);
+  site.remark.clear();
+}
+
 void without_source(Finding& finding) {
-  for_each_site(finding, [](Site& site) {
-    site.code.clear();
-    site.source.clear();
-    site.before.clear();
-    site.after.clear();
-    site.function.clear();
-    site.remark.clear();
-  });
+  for_each_site(finding, [](Site& site) { without_source(site); });
   for (Frame& frame : finding.origin.stack) frame.function.clear();
   for_each_tensor(finding, [](TensorFacts& tensor) {
     tensor.name.clear();
@@ -86,10 +93,7 @@ void without_source(Finding& finding) {
 }
 
 void without_paths(Finding& finding) {
-  for_each_site(finding, [](Site& site) {
-    site.file = file_name(site.file);
-    site.remark.clear();
-  });
+  for_each_site(finding, without_path);
   for (Frame& frame : finding.origin.stack) frame.file = file_name(frame.file);
   for_each_harm(finding, without_text);
 }
@@ -195,6 +199,11 @@ void redact_coverage(Coverage& coverage) {
   }
 }
 
+void redact_intended(const Redaction& redaction, Intended& intended) {
+  if (redaction.source) without_source(intended.site);
+  if (redaction.paths) without_path(intended.site);
+}
+
 }  // namespace
 
 std::vector<std::string> Redaction::words() const {
@@ -237,6 +246,7 @@ void redact(const Redaction& redaction, Diagnosed& diagnosed) {
   redact_program(redaction, capture.program);
   if (redaction.paths) diagnosed.name = file_name(diagnosed.name);
   if (redaction.paths || redaction.source) redact_coverage(capture.coverage);
+  for (Intended& intended : capture.coverage.intended) redact_intended(redaction, intended);
 }
 
 }  // namespace nanscope

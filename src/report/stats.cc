@@ -204,8 +204,7 @@ std::string stats_text(const Diagnosed& diagnosed, std::size_t columns) {
     StatsTable table;
     table.row({"notes at", "cause", "fate", "times"});
     for (const SiteNotes& note : notes)
-      table.row({report::cut_front(note.site, columns / 2), note.cause, report::safe(note.fate),
-                 grouped(note.count)});
+      table.row({note.site, note.cause, report::safe(note.fate), grouped(note.count)});
     text += "\n" + table.text(columns);
   }
   return text;

@@ -36,6 +36,10 @@ constexpr std::size_t kMostFullErrors = 3;
 constexpr std::size_t kMostFrames = 3;    // "called from", unless verbose
 constexpr std::size_t kMostInputs = 6;    // columns of the table, unless verbose
 constexpr std::size_t kMostElements = 3;  // rows of failing elements, unless verbose
+// Columns for what was done, in the first line: fewer say nothing, and a line that must be longer
+// than the terminal has as many.
+constexpr std::size_t kLeastDeed = 24;
+constexpr std::size_t kWideDeed = 40;
 
 // Collects lines under an indentation.
 class Page {
@@ -55,11 +59,13 @@ class Page {
     if (!text.empty()) text_.append(indent, ' ').append(text);
     text_ += '\n';
   }
-  // Text from anywhere: made harmless and wrapped, later lines two columns further in.
-  void prose(std::size_t indent, std::string_view text, std::size_t hang = 0) {
+  // Text from anywhere: made harmless and wrapped, later lines `hang` columns further in. What
+  // `whole` lists, harmless already, is never broken.
+  void prose(std::size_t indent, std::string_view text, std::size_t hang = 0,
+             const std::vector<std::string>& whole = {}) {
     bool first = true;
     const std::size_t measure = std::min(columns_, kWidestProse) - indent - hang;
-    for (const std::string& part : report::wrapped(safe(text), measure)) {
+    for (const std::string& part : report::wrapped(safe(text), measure, whole)) {
       line(first ? indent : indent + hang, part);
       first = false;
     }
@@ -87,23 +93,25 @@ void called_from(const Origin& origin, Page& page) {
   const bool repeats = !origin.stack.empty() && origin.stack[0].file == origin.site.file &&
                        origin.stack[0].line == origin.site.line;
   std::vector<std::string> frames;
+  std::vector<std::string> places;
   for (std::size_t i = repeats ? 1 : 0; i < origin.stack.size(); ++i) {
     const Frame& frame = origin.stack[i];
     if (!frame.own && !page.verbose()) continue;
     frames.push_back(fmt::format("{}:{}", frame.file, frame.line));
+    places.push_back(safe(frames.back()));
     if (!frame.function.empty()) frames.back() += " in " + frame.function;  // it may be left out
   }
   const std::size_t more = frames.size() > shown ? frames.size() - shown : 0;
   frames.resize(frames.size() - more);
   if (frames.empty()) return;
   if (more > 0) frames.push_back(fmt::format("{} more", more));
-  page.prose(2, "called from " + joined(frames, ", "), 12);
+  page.prose(2, "called from " + joined(frames, ", "), 12, places);
 }
 
 void first_bad_operation(const Finding& finding, Page& page) {
   const Origin& origin = finding.origin;
   page.title("First Bad Operation");
-  page.prose(2, position(origin.site) + in_function(origin.site));
+  page.prose(2, position(origin.site) + in_function(origin.site), 2, {position(origin.site)});
   page.lines(4, report::excerpt(origin.site, page.room(4), page.paint()));
   if (!origin.site.remark.empty()) page.prose(2, origin.site.remark);
   page.prose(2, circumstances(origin), 2);
@@ -111,8 +119,8 @@ void first_bad_operation(const Finding& finding, Page& page) {
   if (origin.kind == OriginKind::kBirth && !origin.per_element)
     page.prose(2, "(judged for the tensor as a whole, not element by element)");
   if (origin.library_site)
-    page.prose(2, "inside " + position(*origin.library_site) + in_function(*origin.library_site),
-               2);
+    page.prose(2, "inside " + position(*origin.library_site) + in_function(*origin.library_site), 2,
+               {position(*origin.library_site)});
   called_from(origin, page);
 }
 
@@ -244,17 +252,21 @@ std::string advice(const Cause& cause, const Repair& repair) {
   return fmt::format("Do this: `nanscope explain {}`.", cause.id);
 }
 
-void five_parts(const Finding& finding, const Cause& cause, const Repair& repair, Page& page) {
-  const Origin& origin = finding.origin;
+// Editors read the place in it: that is never cut, and what was done is cut to what it leaves.
+void first_line(const Finding& finding, Page& page) {
   const std::string word(word_of(finding.level));
+  const std::string place = position(finding.origin.site) + ": ";
+  const std::size_t taken = report::columns_of(place) + kLeastDeed;
+  const std::size_t room = taken <= page.room(20) ? page.room(20) - taken + kLeastDeed : kWideDeed;
+  const bool error = finding.level == Level::kError;
   page.line(
       0,
-      fmt::format(
-          "nanscope: {}: {}",
-          finding.level == Level::kError ? page.paint().error(word) : page.paint().warning(word),
-          page.paint().title(report::cut(
-              report::cut_front(position(origin.site), page.room(45)) + ": " + safe(deed(origin)),
-              page.room(20)))));
+      fmt::format("nanscope: {}: {}", error ? page.paint().error(word) : page.paint().warning(word),
+                  page.paint().title(place + report::cut(safe(deed(finding.origin)), room))));
+}
+
+void five_parts(const Finding& finding, const Cause& cause, const Repair& repair, Page& page) {
+  first_line(finding, page);
   page.prose(2, cause.title + ".", 2);
   page.prose(2, advice(cause, repair), 2);
   first_bad_operation(finding, page);
@@ -272,14 +284,15 @@ void headline(const Finding& finding, const Cause& cause, Page& page) {
   if (!finding.allowed.empty()) times += "; allowed: " + finding.allowed;
   if (finding.forewarning) {  // nothing has happened yet: there is no deed to tell of
     const std::string place = origin.site.file.empty() ? "" : position(origin.site) + ": ";
-    page.prose(
-        0, fmt::format("{}: {}{}: {}", word_of(finding.level), place, cause.id, cause.sentence), 2);
+    page.prose(0,
+               fmt::format("{}: {}{}: {}", word_of(finding.level), place, cause.id, cause.sentence),
+               2, {position(origin.site)});
     return;
   }
   page.prose(0,
              fmt::format("{}: {}: {}{}", word_of(finding.level), position(origin.site),
                          deed(origin), times),
-             2);
+             2, {position(origin.site)});
   page.prose(2, cause.id + sureness(cause) + ": " + cause.sentence, 2);
 }
 
@@ -337,6 +350,21 @@ void allowances(const Coverage& coverage, Page& page) {
   }
 }
 
+// What the program put there itself: no news, unless somebody asks.
+void intended(const Coverage& coverage, Page& page) {
+  if (!page.verbose()) return;
+  for (const Intended& one : coverage.intended) {
+    const std::string fate = one.fate.empty() ? "" : "; " + one.fate;
+    page.prose(
+        0,
+        fmt::format("intended: {}: {} wrote {}{}{}", position(one.site), one.op, number(one.value),
+                    one.count > 1 ? fmt::format(" ({} times)", grouped(one.count)) : "", fate),
+        2, {position(one.site)});
+  }
+  if (coverage.intended_more > 0)
+    page.line(0, fmt::format("intended: {} more at other places", grouped(coverage.intended_more)));
+}
+
 void ranks(const Capture& capture, Page& page) {
   if (capture.ranks.empty()) return;
   page.line(0, "");
@@ -352,7 +380,7 @@ void ranks(const Capture& capture, Page& page) {
                   : fmt::format(" (pid {} on {})", line.pid, safe(line.host));
     text += ": " + safe(line.sentence);
     if (!line.capture.empty()) text += "; capture " + safe(line.capture);
-    page.prose(2, text, 2);
+    page.prose(2, text, 2, {safe(line.capture)});
   }
 }
 
@@ -377,6 +405,7 @@ std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) 
   if (findings_of(capture, Level::kError) == 0) {
     page.append(summary_line(capture) + "\n");
     if (options.verbose || ended_badly(capture)) list_notes(diagnosed, page);
+    intended(capture.coverage, page);
     allowances(capture.coverage, page);
     ranks(capture, page);
     return page.take();
@@ -387,6 +416,7 @@ std::string text_report(const Diagnosed& diagnosed, const TextOptions& options) 
   if (!capture.complete)
     page.prose(0, "The record breaks off here: the program was killed, or it still runs.");
   notes(diagnosed, page);
+  intended(capture.coverage, page);
   allowances(capture.coverage, page);
   return page.take();
 }

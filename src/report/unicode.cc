@@ -70,6 +70,56 @@ std::string_view fitting(std::string_view text, std::size_t columns) noexcept {
   return text.substr(0, text.size() - rest.size());
 }
 
+// A part of a text, in bytes.
+struct Part {
+  std::size_t begin;
+  std::size_t end;
+
+  [[nodiscard]] bool holds(std::size_t at) const noexcept { return begin < at && at < end; }
+};
+
+// train.py:41 or train.py:41:18, whatever a sentence puts behind it.
+bool is_place(std::string_view word) noexcept {
+  word = word.substr(0, word.find_last_not_of(".,;:)`'\"") + 1);
+  const std::size_t digits = word.find_last_not_of("0123456789");
+  return digits != std::string_view::npos && digits > 0 && digits + 1 < word.size() &&
+         word[digits] == ':';
+}
+
+std::vector<Part> unbroken_parts(std::string_view text, const std::vector<std::string>& whole) {
+  std::vector<Part> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (is_place(text.substr(begin, end - begin))) parts.push_back({begin, end});
+    begin = end + 1;
+  }
+  for (const std::string& one : whole) {
+    if (one.empty()) continue;
+    for (std::size_t at = text.find(one); at != std::string_view::npos;
+         at = text.find(one, at + one.size()))
+      parts.push_back({at, at + one.size()});
+  }
+  return parts;
+}
+
+// Where the line that begins at `begin` ends, if no more than up to `limit` fits.
+std::size_t line_end(std::string_view text, std::size_t begin, std::size_t limit,
+                     const std::vector<Part>& unbroken) {
+  const auto breaks = [&](std::size_t at) {
+    return text[at] == ' ' && std::none_of(unbroken.begin(), unbroken.end(),
+                                           [&](const Part& part) { return part.holds(at); });
+  };
+  // A blank just behind the line is as good a place as one inside it.
+  for (std::size_t at = limit; at > begin; --at)
+    if (breaks(at)) return at;
+  const bool in_place = std::any_of(unbroken.begin(), unbroken.end(),
+                                    [&](const Part& part) { return part.holds(limit); });
+  if (!in_place) return limit;
+  for (std::size_t at = limit; at < text.size(); ++at)
+    if (breaks(at)) return at;
+  return text.size();
+}
+
 }  // namespace
 
 char32_t safe(char32_t c) noexcept {
@@ -119,19 +169,19 @@ std::string padded(std::string_view text, std::size_t columns, Align align) {
   return align == Align::kLeft ? std::string(text) + blanks : blanks + std::string(text);
 }
 
-std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns,
+                                 const std::vector<std::string>& whole) {
   columns = std::max<std::size_t>(columns, 8);
   std::vector<std::string> lines;
-  while (columns_of(text) > columns) {
-    std::string_view line = fitting(text, columns);
-    // A blank just behind the line is as good a place as one inside it.
-    const std::size_t blank = text[line.size()] == ' ' ? line.size() : line.rfind(' ');
-    if (blank != std::string_view::npos && blank > 0) line = line.substr(0, blank);
-    lines.emplace_back(line);
-    text.remove_prefix(line.size());
-    while (text.starts_with(' ')) text.remove_prefix(1);
+  std::size_t begin = 0;
+  const std::vector<Part> unbroken = unbroken_parts(text, whole);
+  while (columns_of(text.substr(begin)) > columns) {
+    const std::size_t limit = begin + fitting(text.substr(begin), columns).size();
+    const std::size_t end = line_end(text, begin, limit, unbroken);
+    lines.emplace_back(text.substr(begin, end - begin));
+    begin = std::min(text.find_first_not_of(' ', end), text.size());
   }
-  if (!text.empty() || lines.empty()) lines.emplace_back(text);
+  if (begin < text.size() || lines.empty()) lines.emplace_back(text.substr(begin));
   return lines;
 }
 

@@ -31,6 +31,10 @@ enum class Align { kLeft, kRight };
                                  Align align = Align::kLeft);
 
 // Lines of at most `columns` columns, broken at blanks where there are some.
-[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
+//
+// A place (train.py:41:18) is never broken, nor is what `whole` lists, such as a path with blanks:
+// who clicks on it or copies it needs all of it, so a line may be longer by that.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns,
+                                               const std::vector<std::string>& whole = {});
 
 }  // namespace nanscope::report

@@ -39,6 +39,17 @@ TEST(Unicode, Wraps) {
   EXPECT_EQ(wrapped("", 8), std::vector<std::string>{""});
 }
 
+TEST(Unicode, APlaceIsNeverBroken) {
+  EXPECT_EQ(wrapped("in src/deep/train.py:9, a", 8),
+            (std::vector<std::string>{"in", "src/deep/train.py:9,", "a"}));
+  EXPECT_EQ(wrapped("src/deep/train.py:9:12", 8),
+            std::vector<std::string>{"src/deep/train.py:9:12"});
+  // Nothing in a text says where a path with blanks begins: who knows it, lists it.
+  EXPECT_EQ(wrapped("in my code/train.py:9 in f", 10, {"my code/train.py:9"}),
+            (std::vector<std::string>{"in", "my code/train.py:9", "in f"}));
+  EXPECT_EQ(wrapped("abcdefghij:kl", 8), (std::vector<std::string>{"abcdefgh", "ij:kl"}));
+}
+
 Site at(std::vector<std::string> source, int col, int end_col) {
   Site site;
   site.line = 9;

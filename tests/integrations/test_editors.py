@@ -42,6 +42,21 @@ def test_the_problem_matcher_reads_our_first_line(tmp_path: Path) -> None:
     assert TRAIN.splitlines()[4][0:].startswith("torch.log(p)")
 
 
+def test_the_matcher_finds_a_file_in_deep_folders(tmp_path: Path) -> None:
+    """A place that is cut names a file that does not exist."""
+    task = json.loads((EXAMPLES / "vscode/tasks.json").read_text())["tasks"][0]
+    pattern = task["problemMatcher"]["pattern"]
+    folder = tmp_path / "src/models/transformers/experiments/pretraining"
+    folder.mkdir(parents=True)
+    program = folder / "train_language_model_with_a_long_name.py"
+    program.write_text(TRAIN)
+    line = [NANSCOPE, "run", "--no-color", program.relative_to(tmp_path)]
+    said = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True).stderr
+    (found,) = [m for one in said.splitlines() if (m := re.search(pattern["regexp"], one))]
+    assert (tmp_path / found[pattern["file"]]).samefile(program)
+    assert found[pattern["message"]] == "aten::log made -inf"
+
+
 def test_the_steps_of_the_workflow_run(tmp_path: Path) -> None:
     text = (EXAMPLES / "github_workflow.yml").read_text()
     steps = [block or line for block, line in SHELL_STEP.findall(text)]

@@ -32,12 +32,9 @@ async function open(browser, file, options) {
   return { page, seen, context };
 }
 
-// In the other theme only colours differ.
-const BY_LEVEL = { type: "tag", values: LEVELS };
-const BY_COLOUR = { type: "rule", values: ["color-contrast"] };
-
-async function violations(page, runOnly) {
+async function violations(page) {
   await page.evaluate(axe);
+  const runOnly = { type: "tag", values: LEVELS };
   const result = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ["violations"] }), runOnly);
   return result.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`);
 }
@@ -58,6 +55,15 @@ const content = () => {
       }
     }
     return found;
+  };
+  // Of each stroke beside the way, the dots at its ends.
+  const branches = () => {
+    const dots = [...document.querySelectorAll(".map .dot")].map((dot) => ({ at: ["cx", "cy"].map((key) => dot.querySelector("circle").getAttribute(key)).join(), op: dot.querySelector("title").textContent.split(", ")[1] }));
+    const opAt = (place) => dots.filter((dot) => dot.at === place).map((dot) => dot.op).join(" and ");
+    return [...document.querySelectorAll(".map .branch")].map((path) => {
+      const points = path.getAttribute("d").match(/-?[\d.]+,-?[\d.]+/g);
+      return [opAt(points[0]), opAt(points.at(-1))];
+    });
   };
   const text = (selector) => document.querySelector(selector)?.textContent ?? null;
   const texts = (selector, inside = document) => [...inside.querySelectorAll(selector)].map((e) => e.textContent);
@@ -82,6 +88,14 @@ const content = () => {
     sizes: texts(".journey .sizes, .branches .sizes"),
     notes: [...document.querySelectorAll("#notes tbody tr")].map((row) => texts("td", row).slice(0, 3)),
     dots: document.querySelectorAll(".map .dot").length,
+    branches: branches(),
+    intended: [...document.querySelectorAll(".intended tbody tr")].map((row) => [row.querySelector("th").textContent, ...texts("td", row)]),
+    cleanedMore: text(".branches + .quiet"),
+    tried: texts("#fix .others li"),
+    status: text("#verification .status"),
+    checks: texts("#verification .evidence li"),
+    lossCurves: document.querySelectorAll("#verification canvas").length,
+    losses: [...document.querySelectorAll(".losses table")].flatMap((table) => [...table.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("data")].map((d) => d.getAttribute("value")))),
     history: [...document.querySelectorAll("#history table.numbers")].flatMap(rows),
     curves: document.querySelectorAll("#history canvas").length,
     diff: text("pre.diff"),
@@ -92,7 +106,7 @@ const content = () => {
       pattern: card.querySelector(".bad-map strong")?.textContent ?? null,
     })),
     around: texts(".line.around").length,
-    cleaned: texts(".branches li .what code"),
+    cleaned: texts(".branches li .what > code"),
     modules: [...document.querySelectorAll(".icicle .cell")].map((cell) => cell.getAttribute("aria-label")),
     coverage: [...document.querySelectorAll("#coverage dd data")].map((d) => d.getAttribute("value")),
     list: texts(".findings .id"),
@@ -102,12 +116,19 @@ const content = () => {
   };
 };
 
+// Rows of some come with the event that they were opened.
+async function unfold(page) {
+  await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+  await page.waitForFunction(() => [...document.querySelectorAll("details tbody")].every((body) => body.childElementCount > 0));
+}
+
 async function look(browser, file) {
   const { page, seen, context } = await open(browser, file, { colorScheme: "light" });
   const light = await page.evaluate(content);
-  const axeLight = await violations(page, BY_LEVEL);
+  const axeLight = await violations(page);
+  await unfold(page);
   await page.emulateMedia({ colorScheme: "dark" });
-  const axeDark = await violations(page, BY_COLOUR);
+  const axeDark = await violations(page);
   await page.setViewportSize({ width: 400, height: 800 });
   const narrow = await page.evaluate(content);
   await context.close();

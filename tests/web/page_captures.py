@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import random
 import struct
 import sys
@@ -39,6 +41,7 @@ PROGRAMS = {
     "sentinel": ("sentinel_loss.py", ["--mode", "sentinel"]),
     "many_modules": ("many_modules.py", []),
     "amp": ("loss_scaled.py", []),
+    "branches": ("branches.py", []),
 }
 HEADER = 16
 FRAME = struct.Struct("<IIII")
@@ -72,6 +75,29 @@ def not_fully_watched() -> bytes:
         ended="normally",
         gaps=[("compiled region", "torch.compile", 3)],
     ).to_bytes()
+
+
+def repaired(to: Path) -> None:
+    """As `nanscope fix` leaves a capture: the real proposal, with a trial of it made up here."""
+    to.write_bytes(golden("backward").read_bytes())
+    capture = _core.Capture.read(str(to))
+    fix = json.loads(capture.json())["findings"][0]["fix"]
+    losses = [101.3, 98.25, 40.5, 16.75]
+    verification = {
+        "status": "verified",
+        "steps": 6,
+        "healthy_steps_unchanged": True,
+        "detail": "it met the same values again, and the gradient of `q` is finite",
+        "checks": ["all 4 losses before are the same bits", "the program ran on to its end"],
+        "first_loss": 132,
+        "losses_before": [*losses, math.inf, math.nan],
+        "losses_after": [*losses, 16.5, 16.25],
+    }
+    tried = [
+        {"id": "narrower_clamp", "status": "failed", "detail": "`acos` met 1 again, at step 140"},
+        {"id": fix["id"], "status": "verified", "detail": "the run ended well"},
+    ]
+    capture.repair(0, fix, verification, tried, str(to))
 
 
 def cut_off(capture: bytes) -> bytes:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import math
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import page_captures as captures
 import pytest
 
+from nanscope import _core
 from watched import NANSCOPE, ROOT
 
 HERE = Path(__file__).parent
@@ -64,6 +68,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["hostile_pictures"] = folder / "hostile_pictures.nsc"
     capture = captures.with_hostile_pictures(found["pictures"].read_bytes())
     found["hostile_pictures"].write_bytes(capture)
+    found["repaired"] = folder / "repaired.nsc"
+    captures.repaired(found["repaired"])
     for name, make in MADE.items():
         found[name] = folder / f"{name}.nsc"
         found[name].write_bytes(make())
@@ -187,7 +193,8 @@ def test_the_way_is_that_of_the_chain(seen: dict, documents: dict[str, dict]) ->
         roles = [link["role"] for link in finding["chain"]]
         assert [role for role, _ in page["journey"]][: len(roles)] == roles, name
         assert page["journey"][-1] == ["harm", page["journey"][-1][1]], name
-        assert page["dots"] in (0, len(page["journey"]) + len(page["cleaned"])), name
+        stops = len(page["journey"]) + len(page["cleaned"])
+        assert page["dots"] == (stops if stops >= 3 else 0), name  # two are no graph
 
 
 def test_every_op_on_the_way_has_its_shape_and_size(seen: dict, documents: dict[str, dict]) -> None:
@@ -203,6 +210,50 @@ def test_every_op_on_the_way_has_its_shape_and_size(seen: dict, documents: dict[
             assert f"{bad:,} of {numel:,} not finite" in shown
     birth = finding["outputs"][0]
     assert links[0]["made"]["largest"] == max(abs(birth["min"]), abs(birth["max"]))
+
+
+def test_each_cleaned_branch_leaves_the_op_it_comes_from(
+    seen: dict, documents: dict[str, dict]
+) -> None:
+    page, finding = seen["pages"]["branches"]["light"], documents["branches"]["findings"][0]
+    assert [link["role"] for link in finding["chain"][:2]] == ["birth", "carrier"]
+    log, mul = "aten::log", "aten::mul"
+    assert page["branches"] == [
+        [log, "aten::exp"], [log, "aten::sigmoid"], [mul, "aten::tanh"], [mul, "aten::relu"],
+        [mul, "aten::atan"], [log, "aten::erf"], [log, "aten::softplus"], [mul, "aten::elu"],
+    ]  # fmt: skip
+    assert finding["cleaned_more"] == 2
+    assert page["cleanedMore"].startswith("2 more places")
+
+
+def test_what_is_intended_is_listed_with_what_became_of_it(
+    seen: dict, documents: dict[str, dict]
+) -> None:
+    told = documents["branches"]["coverage"]["intended"]
+    assert [(one["op"], one["value"], one["count"], one["fate"]) for one in told] == [
+        ("aten::masked_fill", "-inf", 1, "cleaned")
+    ]
+    (row,) = seen["pages"]["branches"]["light"]["intended"]
+    assert row[0].endswith("branches.py:17:10") and row[1].endswith('float("-inf"))')
+    assert row[2:] == ["-inf", "cleaned: a later operation made it finite again", "1"]
+
+
+def test_what_was_tried_and_how_it_was_verified(seen: dict, documents: dict[str, dict]) -> None:
+    page, finding = seen["pages"]["repaired"]["light"], documents["repaired"]["findings"][0]
+    assert page["diff"] == finding["fix"]["diff"]
+    assert len(page["tried"]) == len(finding["tried"]) >= 2
+    for shown, one in zip(page["tried"], finding["tried"], strict=True):
+        told = f"{one['id']} {one['status']}: {one['detail']}"
+        assert shown == told.replace("`", "")
+    verification = finding["verification"]
+    assert page["status"] == "Verified" and verification["status"] == "verified"
+    assert page["checks"] == [check.replace("`", "") for check in verification["checks"]]
+    before, after = verification["losses_before"], verification["losses_after"]
+    assert page["lossCurves"] == 1 and len(page["losses"]) == max(len(before), len(after)) > 2
+    for i, (step, *losses) in enumerate(page["losses"]):
+        assert int(step) == verification["first_loss"] + i
+        both = [(after[i : i + 1] or [None])[0], (before[i : i + 1] or [None])[0]]
+        assert all(same(shown, loss) for shown, loss in zip(losses, both, strict=True))
 
 
 def test_what_did_no_harm_is_listed_with_the_reason(seen: dict, documents: dict[str, dict]) -> None:
@@ -440,3 +491,26 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_program_starts(tmp_
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and done.stdout == ""
     assert "--html no/such/page.html cannot be written" in done.stderr
+
+
+def test_the_wheel_carries_the_page() -> None:
+    files = importlib.metadata.files("nanscope") or []
+    (page,) = [file for file in files if str(file) == "nanscope/_web/report.html"]
+    assert "<!--nanscope:data-->" in Path(page.locate()).read_text()
+
+
+def test_without_the_page_a_sentence_says_how_to_get_it(tmp_path: Path) -> None:
+    """As where it was built without node."""
+    package = Path(_core.__file__).parent
+    left_out = shutil.ignore_patterns("_web", "_torch_*", "__pycache__")
+    shutil.copytree(package, tmp_path / "nanscope", ignore=left_out)
+    capture = captures.golden("forward")
+    command = [sys.executable, "-m", "nanscope", "report", capture, "-o", "x.html"]
+    there = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=there, capture_output=True, text=True)
+    assert done.returncode == 2 and not (tmp_path / "x.html").exists()
+    (said,) = done.stderr.splitlines()
+    assert said.startswith(
+        "nanscope: this nanscope was built without the report page; install node"
+    )
+    assert "`nanscope report --to text`" in said

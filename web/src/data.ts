@@ -107,6 +107,7 @@ export interface Link {
   phase: string;
   role: string;
   made?: Made;
+  parent?: Maybe<number>; // of what was cleaned: the number of the link in the chain that it comes from
 }
 
 export interface Harm {
@@ -201,6 +202,7 @@ export interface Finding {
   magnitudes: { name: string; largest: Num; gradient: boolean }[];
   fate: string | null;
   cleaned?: Link[];
+  cleaned_more?: number;
   received_by?: RankWay[];
   received_by_more?: number;
   modules?: Module[];
@@ -210,6 +212,14 @@ export interface Finding {
   shortened?: boolean;
   forewarning?: { name: string; dtype: string; value: Maybe<Num>; limit: Maybe<Num>; steps: number };
   tried?: { id: string; status: string; detail: string }[];
+}
+
+export interface Intended {
+  op: string;
+  site: Site;
+  value: Value;
+  count: number;
+  fate: string;
 }
 
 export interface Report {
@@ -244,6 +254,8 @@ export interface Report {
     steps: number;
     not_watched: { what: string; why: string; count: number }[];
     allowed?: { what: string; why: string; count: number }[];
+    intended?: Intended[];
+    intended_more?: number;
   };
 }
 

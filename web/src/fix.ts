@@ -1,6 +1,7 @@
 // Fix and Verification: the patch, what was tried, and the losses with and without it.
 import { copyButton, h, prose, scrollable, section } from "./dom";
 import { curve } from "./curves";
+import { count, num } from "./format";
 import type { Finding, Fix, Report, Verification } from "./data";
 
 function diff(text: string): HTMLElement {
@@ -65,10 +66,14 @@ function losses(verification: Verification): HTMLElement | null {
   const length = Math.max(before.length, after.length);
   if (length < 2) return null;
   const steps = Array.from({ length }, (_, i) => (verification.first_loss ?? 0) + i);
-  return curve("Losses around the error", steps, [
+  const drawn = curve("Losses around the error", steps, [
     { name: "with the patch", values: after, color: "--good" },
     { name: "without it", values: before, color: "--bad", dashed: true },
   ]);
+  const row = (step: number, i: number): HTMLElement => h("tr", {}, h("th", { scope: "row" }, count(step)), h("td", { class: "number" }, num(after[i])), h("td", { class: "number" }, num(before[i])));
+  const heads = ["step", "with the patch", "without it"];
+  const table = h("table", { class: "numbers" }, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...steps.map(row)));
+  return h("div", {}, drawn, h("details", { class: "losses" }, h("summary", {}, "The losses as numbers"), scrollable("The losses as numbers", table)));
 }
 
 // As it stands by itself.

@@ -11,7 +11,7 @@ function shortener(stops: Stop[]): (where: string) => string {
   return folders.size === 1 ? (where) => where.replace(/^.*\//, "") : (where) => where;
 }
 
-const listed = (stop: Stop, shorten: (where: string) => string): HTMLLIElement =>
+const listed = (stop: Stop, shorten: (where: string) => string, from = ""): HTMLLIElement =>
   h(
     "li",
     { class: stop.role },
@@ -22,6 +22,7 @@ const listed = (stop: Stop, shorten: (where: string) => string): HTMLLIElement =
       ...(stop.role === "harm" ? prose(stop.what) : [h("code", {}, stop.what || stop.role)]),
       stop.code ? h("span", { class: "code" }, stop.code) : "",
       stop.made ? h("span", { class: "sizes" }, sizes(stop.made)) : "",
+      from && h("span", { class: "from" }, "from ", h("code", {}, from)),
     ),
     h("span", { class: "where", title: stop.where }, [shorten(stop.where), stop.phase !== "forward" && stop.role !== "harm" ? stop.phase : ""].filter(Boolean).join(" · ")),
   );
@@ -34,12 +35,19 @@ function listOf(track: Track, items: HTMLElement[]): HTMLElement {
   return h("div", { class: "track" }, h("h3", {}, title), list, cut);
 }
 
+const MOST_COUNTED = 56; // of the places beyond those listed
+
+function moreCleaned(finding: Finding): HTMLElement | false {
+  const more = finding.cleaned_more ?? 0;
+  return more > 0 && h("p", { class: "quiet" }, `${more < MOST_COUNTED ? "" : "At least "}${more} more ${more === 1 ? "place" : "places"} where a part of it became finite again.`);
+}
+
 export function journey(finding: Finding): HTMLElement {
   const tracks = tracksOf(finding);
   const cleaned = (finding.cleaned ?? []).map((link) => stopOf(link, finding.harm));
   const shorten = shortener([...tracks.flatMap((track) => track.stops), ...cleaned]);
   const items = tracks.map((track) => track.stops.map((stop) => listed(stop, shorten)));
-  const cleanedItems = cleaned.map((stop) => listed(stop, shorten));
+  const cleanedItems = cleaned.map((stop) => listed(stop, shorten, finding.chain[stop.parent ?? -1]?.op));
   const more = finding.received_by_more ?? 0;
   return section(
     "journey",
@@ -47,6 +55,6 @@ export function journey(finding: Finding): HTMLElement {
     wayMap(tracks, items, cleaned, cleanedItems),
     ...tracks.map((track, i) => listOf(track, items[i]!)),
     more > 0 && h("p", { class: "quiet" }, `${more} more ranks received it.`),
-    cleaned.length > 0 && h("div", {}, h("h3", { class: "branches-title" }, "Branches that became finite again"), h("ul", { class: "branches" }, ...cleanedItems)),
+    cleaned.length > 0 && h("div", {}, h("h3", { class: "branches-title" }, "Branches that became finite again"), h("ul", { class: "branches" }, ...cleanedItems), moreCleaned(finding)),
   );
 }

@@ -11,12 +11,15 @@ const WHY: Record<string, string> = {
   "not used": "nothing that counts was computed from it",
 };
 
+// What became of it, and why that does no harm.
+export const fateText = (fate: string): string => (WHY[fate] ? `${fate}: ${WHY[fate]}` : fate);
+
 function why(finding: Finding): Node[] | string {
   if (finding.undone) return prose(`undone: ${finding.undone}`);
   if (finding.allowed) return prose(`allowed: ${finding.allowed}`);
   if (finding.forewarning) return "nothing has happened yet";
   if (finding.fate === null) return "";
-  return WHY[finding.fate] ? `${finding.fate}: ${WHY[finding.fate]}` : finding.fate;
+  return fateText(finding.fate);
 }
 
 function row({ finding, id }: Entry): HTMLElement {

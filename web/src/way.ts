@@ -1,6 +1,6 @@
 // The way a value went, as stops: birth, carriers, harm; one track for each rank that it was on.
 import { position } from "./format";
-import type { Finding, Harm, Link, Made, Origin, RankWay } from "./data";
+import type { Finding, Harm, Link, Made, Maybe, Origin, RankWay } from "./data";
 
 export interface Stop {
   role: string;
@@ -10,6 +10,7 @@ export interface Stop {
   where: string;
   code: string;
   made?: Made;
+  parent?: Maybe<number>;
 }
 
 export interface Track {
@@ -33,6 +34,7 @@ export function stopOf(link: Link, harm: Harm | null): Stop {
     where: site.file ? position(site) : "",
     code: harmful ? "" : site.code,
     made: link.made,
+    parent: link.parent,
   };
 }
 

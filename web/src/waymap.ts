@@ -1,5 +1,6 @@
-// The way as a small graph: forward goes right, backward comes back left below it, branches that became
-// finite again stand above it; each rank that received the value has lanes of its own below.
+// The way as a small graph: forward goes right, backward comes back left below it; each rank that received the
+// value has lanes of its own below. A branch that became finite again leaves the op it comes from by a stroke of
+// its own: above the way, or below the backward.
 import { h, scrollable, svg } from "./dom";
 import { sizes } from "./made";
 import type { Stop, Track } from "./way";
@@ -8,6 +9,7 @@ const PITCH = 68; // between two ops
 const EDGE = 34;
 const NAMES = 52; // for the names of ranks, on the left
 const LANE = 56; // between two lanes
+const ROW = 42; // between two rows of branches
 const MOST_LETTERS = 12; // of an op's name below its dot
 const MOST_RANKS = 4; // drawn; the list has all
 
@@ -35,6 +37,27 @@ function places(stops: Stop[], from: number): Place[] {
     return { x, back: now };
   });
 }
+
+// A branch beside the way, between two ops and so beside no other's trunk: rows count from the way outward.
+interface Spot {
+  x: number;
+  row: number;
+  below: boolean;
+}
+
+function spots(cleaned: Stop[], way: Place[], origin: number): Spot[] {
+  const both = hasBoth(way);
+  const taken: Spot[] = [];
+  for (const stop of cleaned) {
+    const { x: from, back } = way[stop.parent ?? origin] ?? way[origin]!;
+    const spot = { x: from + (back ? -PITCH / 2 : PITCH / 2), row: 1, below: both && back };
+    while (taken.some((other) => other.below === spot.below && other.row === spot.row && Math.abs(other.x - spot.x) < PITCH)) ++spot.row;
+    taken.push(spot);
+  }
+  return taken;
+}
+
+const rows = (all: Spot[], below: boolean): number => Math.max(0, ...all.filter((spot) => spot.below === below).map((spot) => spot.row));
 
 const hasBoth = (points: Place[]): boolean => points.some((p) => p.back) && points.some((p) => !p.back);
 
@@ -85,24 +108,43 @@ interface Lanes {
   dots: Dot[];
 }
 
+interface Layout {
+  lanes: Lanes[];
+  branches: Dot[];
+}
+
 // All tracks below each other; those of other ranks begin where it was given to them.
-function layOut(tracks: Track[], items: HTMLElement[][], first: number): Lanes[] {
+function layOut(tracks: Track[], items: HTMLElement[][], cleaned: Stop[], cleanedItems: HTMLElement[]): Layout {
   const main = places(tracks[0]!.stops, 0);
+  const beside = spots(cleaned, main, originOf(tracks[0]!));
   const given = main[giving(tracks[0]!)]!.x;
   const points = tracks.map((track, i) => (i === 0 ? main : places(track.stops, given)));
-  const left = Math.min(...points.flat().map((p) => p.x));
+  const left = Math.min(...[...points.flat(), ...beside].map((p) => p.x));
   const edge = EDGE + (tracks.length > 1 ? NAMES : 0);
+  const first = 12 + ROW * rows(beside, false);
   let top = first;
-  return tracks.map((track, i) => {
+  const lanes = tracks.map((track, i) => {
     const at = top;
     const both = hasBoth(points[i]!);
-    top += LANE * (both ? 2 : 1) + (tracks.length > 1 ? 12 : 0);
+    top += LANE * (both ? 2 : 1) + (tracks.length > 1 ? 12 : 0) + (i === 0 ? ROW * rows(beside, true) : 0);
     const dots = track.stops.map((stop, k) => {
       const { x, back } = points[i]![k]!;
       return { x: x - left + edge, y: both && back ? at + LANE : at, stop, rank: track.rank, item: items[i]![k]! };
     });
     return { top: at, dots };
   });
+  const branches = beside.map(({ x, row, below }, i) => ({ x: x - left + edge, y: below ? first + LANE + ROW * row : first - ROW * row, stop: cleaned[i]!, rank: "", item: cleanedItems[i]! }));
+  return { lanes, branches };
+}
+
+function originOf(track: Track): number {
+  return Math.max(0, track.stops.findIndex((stop) => stop.role === "birth"));
+}
+
+// Up or down from the op that it comes from, and then aside.
+function stroke(from: Dot, to: Dot): SVGElement {
+  const turn = to.y + (from.y > to.y ? 10 : -10);
+  return svg("path", { class: "branch", d: `M${from.x},${from.y} L${from.x},${turn} Q${from.x},${to.y} ${from.x + Math.sign(to.x - from.x) * 10},${to.y} L${to.x},${to.y}` });
 }
 
 // From where it was given, down to the rank that received it; the call is named beside the line.
@@ -113,11 +155,11 @@ function crossing(from: Dot, to: Dot, label: string): SVGElement[] {
   ];
 }
 
-function legend(cleaned: boolean, lanes: Lanes[]): string {
+function legend(branches: Dot[], lanes: Lanes[]): string {
   const places = lanes.flatMap(({ dots }) => dots.map(({ stop }) => stop.phase === "backward"));
   const both = places.includes(true) && places.includes(false);
   return [
-    cleaned && "what became finite again on top",
+    branches.length > 0 && "what became finite again beside the operation it comes from",
     both ? `forward from left to right, backward ${lanes.length > 1 ? "" : "below "}against it` : places.includes(true) ? "the backward, from right to left" : "from left to right",
     lanes.length > 1 && "ranks that received it below the one that made it",
   ]
@@ -125,16 +167,15 @@ function legend(cleaned: boolean, lanes: Lanes[]): string {
     .join("; ");
 }
 
-// The origin is where the branches begin: each of them is about its value.
 export function wayMap(tracks: Track[], items: HTMLElement[][], cleaned: Stop[], cleanedItems: HTMLElement[]): HTMLElement | null {
   const drawn = tracks.slice(0, 1 + MOST_RANKS);
   const stops = drawn.reduce((all, track) => all + track.stops.length, 0);
   if (stops + cleaned.length < 3) return null;
-  const lanes = layOut(drawn, items, cleaned.length > 0 ? 12 + LANE : 12);
+  const { lanes, branches } = layOut(drawn, items, cleaned, cleanedItems);
   const main = lanes[0]!.dots;
-  const origin = main.find((dot) => dot.stop.role === "birth") ?? main[0]!;
+  const origin = main[originOf(drawn[0]!)]!;
   const given = main[giving(drawn[0]!)]!;
-  const branches: Dot[] = cleaned.map((stop, i) => ({ x: origin.x + (i + 1) * PITCH, y: 12, stop, rank: "", item: cleanedItems[i]! }));
+  const parent = ({ stop }: Dot): Dot => main[stop.parent ?? -1] ?? origin;
   const all = [...lanes.flatMap(({ dots }) => dots), ...branches];
   const width = Math.max(...all.map((d) => d.x)) + EDGE;
   const height = Math.max(...all.map((d) => d.y)) + 28;
@@ -142,7 +183,7 @@ export function wayMap(tracks: Track[], items: HTMLElement[][], cleaned: Stop[],
   const drawing = svg(
     "svg",
     { class: "map", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `The way as a graph, ${stops} operations from ${main[0]!.stop.role} to ${last}${drawn.length > 1 ? `, on ${drawn.length} ranks` : ""}; arrow keys move, Enter shows one in the list below` },
-    ...branches.map((b) => svg("path", { class: "branch", d: `M${origin.x},${origin.y} C${origin.x},${b.y} ${origin.x + 10},${b.y} ${Math.min(origin.x + 30, b.x)},${b.y} L${b.x},${b.y}` })),
+    ...branches.map((branch) => stroke(parent(branch), branch)),
     ...lanes.slice(1).reverse().flatMap(({ dots }, i) => crossing(given, dots[0]!, drawn[drawn.length - 1 - i]!.short)),
     ...lanes.flatMap(({ dots, top }, i) => [
       drawn[i]!.rank && svg("text", { class: "tick rank", x: 0, y: top + 4 }, drawn[i]!.rank),
@@ -151,5 +192,5 @@ export function wayMap(tracks: Track[], items: HTMLElement[][], cleaned: Stop[],
     ]),
     ...branches.map((dot) => drawDot(dot, false, false)),
   );
-  return h("div", {}, scrollable("Graph of the way it went", drawing), h("p", { class: "lanes" }, legend(cleaned.length > 0, lanes)));
+  return h("div", {}, scrollable("Graph of the way it went", drawing), h("p", { class: "lanes" }, legend(branches, lanes)));
 }

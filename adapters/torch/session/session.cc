@@ -506,12 +506,16 @@ SessionEnd Session::end(int exit_status, Ended ended, const std::vector<NotWatch
                         const std::vector<Allowance>& allowed) {
   SessionEnd end;
   std::vector<Note> notes;
+  std::vector<Note> intended;
   {
     const WithoutGil without_gil;  // a thread may be with the judge, and need Python
     notes = Watcher::get().judge().notes();
     end.capture.coverage = coverage(also);
     end.capture.coverage.allowed = allowed;
+    end.capture.coverage.intended_more = Watcher::get().judge().intended_more();
+    intended = Watcher::get().judge().intended();
   }
+  for (const Note& one : intended) end.capture.coverage.intended.push_back(tell_intended(one));
   std::vector<Finding> others = tell_notes(notes);
 
   const std::lock_guard guard(lock_);

@@ -327,6 +327,18 @@ std::optional<Made> made_at(const EventView& event) {
   return as_made(event.facts->finding.inputs[0]);
 }
 
+// The branches that ended well. `parent` is a number in the chain of the verdict.
+void tell_cleaned(const Verdict& verdict, Finding& finding) {
+  for (const Cleaning& cleaning : verdict.cleaned) {
+    const EventView& event = cleaning.by;
+    Link link{event.op->name, site_at(event.place.stack, event.op->name), event.place.phase,
+              Role::kCleaned, made_at(event)};
+    if (cleaning.from) link.parent = static_cast<int>(*cleaning.from);
+    finding.cleaned.push_back(std::move(link));
+  }
+  finding.cleaned_more = static_cast<std::int64_t>(verdict.cleaned_more);
+}
+
 }  // namespace
 
 void configure_story(const StoryTellers& given) { teller().configure(given); }
@@ -369,10 +381,7 @@ Finding tell_story(const Verdict& verdict) {
   tell_history(finding);
   if (verdict.origin.facts != nullptr)
     tell_modules(teller().modules(), verdict.origin.facts->kept_by_modules, finding);
-  for (const EventView& event : verdict.cleaned) {
-    finding.cleaned.push_back({event.op->name, site_at(event.place.stack, event.op->name),
-                               event.place.phase, Role::kCleaned, made_at(event)});
-  }
+  tell_cleaned(verdict, finding);
   if (verdict.misuse && !elsewhere) finding.origin.kind = OriginKind::kBirth;
   if (verdict.inherited) finding.origin.worker.reset();
   if (verdict.harmless) {
@@ -394,6 +403,8 @@ Finding tell_story(const Verdict& verdict) {
                                event.phase(), elsewhere ? Role::kCarrier : event.role(),
                                made_at(event)});
   }
+  for (Link& link : finding.cleaned)
+    if (link.parent) *link.parent += static_cast<int>(finding.chain.size());
   for (const EventView& event : verdict.chain) {
     const bool arrives = elsewhere && event.id == verdict.origin.id;  // it began before
     finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
@@ -404,6 +415,18 @@ Finding tell_story(const Verdict& verdict) {
   finding.chain_truncated = verdict.chain_truncated;
   finding.harm = std::move(harm);
   return finding;
+}
+
+Intended tell_intended(const Note& note) {
+  const nb::gil_scoped_acquire gil;
+  Intended intended;
+  intended.op = note.first.op->name;
+  intended.site = site_at(note.first.place.stack, intended.op);
+  intended.site.source.clear();  // the expression is enough
+  if (note.first.facts != nullptr) intended.value = note.first.facts->finding.origin.value;
+  intended.count = note.count;
+  intended.fate = note.why;
+  return intended;
 }
 
 Finding tell_note(const Note& note) {

@@ -4,6 +4,7 @@
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/session/handed.h"
 #include "origin/judge.h"
+#include "records/coverage.h"
 #include "records/finding.h"
 
 struct _object;
@@ -31,6 +32,7 @@ void made_before_the_watch(bool may) noexcept;
 // These take the GIL.
 [[nodiscard]] Finding tell_story(const Verdict& verdict);
 [[nodiscard]] Finding tell_note(const Note& note);
+[[nodiscard]] Intended tell_intended(const Note& note);
 // Whether the source of the program around it tests for NaN or Inf.
 [[nodiscard]] bool source_tests_for_nonfinite(const Finding& finding);
 // `weight`: of the parameter that the warning is about; 0: of none.
