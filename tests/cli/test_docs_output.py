@@ -103,7 +103,8 @@ optimizer = torch.optim.SGD(model.parameters(), 0.0)
 
 
 def find_learning_rate(model):
-    torch.log(model(torch.zeros(1, 2)) * 0).sum().backward()
+    (model(torch.ones(1, 2)) + torch.log(torch.zeros(1))).sum().backward()
+    return 0.1
 """
 
 
