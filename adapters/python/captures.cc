@@ -133,7 +133,9 @@ Capture merged(const std::vector<std::tuple<Capture, Native>>& captures,
   return merge(std::move(of_ranks), std::move(lines), of_lines);
 }
 
-std::string_view without_patch(bool in_block) { return in_block ? kNoneInABlock : kNoneProposed; }
+std::string_view without_patch(bool in_block, bool in_cell = false) {
+  return in_cell ? kNoneInACell : in_block ? kNoneInABlock : kNoneProposed;
+}
 
 using CaptureClass = nb::class_<Capture>;
 
@@ -219,15 +221,17 @@ void add_reports(CaptureClass& capture) {
            "The report as a page; raises ValueError where nanscope was built without it.")
       .def(
           "text",
-          [](const Capture& self, bool verbose, bool color, std::size_t columns, bool in_block) {
-            return text_report(self, TextOptions{.color = color,
-                                                 .verbose = verbose,
-                                                 .columns = columns,
-                                                 .without_patch = without_patch(in_block)});
+          [](const Capture& self, bool verbose, bool color, std::size_t columns, bool in_block,
+             bool in_cell) {
+            return text_report(self, {.color = color,
+                                      .verbose = verbose,
+                                      .columns = columns,
+                                      .without_patch = without_patch(in_block, in_cell)});
           },
           nb::arg("verbose") = false, nb::arg("color") = false, nb::arg("columns") = 100,
-          nb::arg("in_block") = false,
-          "The report for a person; `in_block`: of a part of a program that watches itself.");
+          nb::arg("in_block") = false, nb::arg("in_cell") = false,
+          "The report for a person; `in_block`: of a part of a program that watches itself; "
+          "`in_cell`: of a notebook.");
 }
 
 }  // namespace

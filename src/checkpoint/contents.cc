@@ -1,5 +1,6 @@
 #include "checkpoint/contents.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace nanscope::checkpoint {
@@ -9,7 +10,7 @@ constexpr std::size_t kMostDims = 64;  // what torch allows
 
 bool takes_a_name(Contents& contents, const std::string& name) {
   contents.names_size += name.size();
-  return contents.names_size <= kLongestNames &&
+  return contents.names_size <= contents.longest_names &&
          contents.tensors.size() + contents.left_out.size() < kMostTensors;
 }
 
@@ -31,6 +32,14 @@ bool Contents::leave_out(std::string name, std::string why) {
   if (!takes_a_name(*this, name)) return false;
   left_out.push_back({std::move(name), std::move(why)});
   return true;
+}
+
+void Contents::keep_names_below(std::uint64_t packed_size) {
+  constexpr std::size_t kAllowed = 4 << 20;
+  constexpr std::size_t kPerByte = 64;
+  const std::size_t of_pickle =
+      packed_size < kLongestNames / kPerByte ? packed_size * kPerByte : kLongestNames;
+  longest_names = std::min(kLongestNames, names_size + kAllowed + of_pickle);
 }
 
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& sizes) {

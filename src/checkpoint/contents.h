@@ -36,20 +36,24 @@ struct OddNumber {
   double value = 0;
 };
 
+inline constexpr std::size_t kMostTensors = 1'000'000;
+inline constexpr std::size_t kLongestNames = 128 << 20;  // bytes, together
+
 struct Contents {
   std::string format{};  // "torch", "safetensors", ...
   std::vector<StoredTensor> tensors{};
   std::vector<LeftOut> left_out{};
   std::vector<OddNumber> odd_numbers{};
   std::size_t names_size = 0;  // bytes of all names together
+  std::size_t longest_names = kLongestNames;
 
   // False when there are more tensors or longer names than any checkpoint has.
   [[nodiscard]] bool add(StoredTensor tensor);
   [[nodiscard]] bool leave_out(std::string name, std::string why);
+  // What nests may have names far longer than itself: those that come now go by what the pickle
+  // that holds them weighs in the file.
+  void keep_names_below(std::uint64_t packed_size);
 };
-
-inline constexpr std::size_t kMostTensors = 1'000'000;
-inline constexpr std::size_t kLongestNames = 128 << 20;  // bytes, together
 
 // The strides of elements that lie one behind the other, the last index running fastest.
 [[nodiscard]] std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& sizes);

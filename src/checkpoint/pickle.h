@@ -8,9 +8,11 @@
 // Note [A pickle costs what it weighs]
 // A value is named by its number, so that copies, the memo and cycles cost four bytes each. Texts
 // are views into the pickle. What a pickle can make of each byte is bounded, there is no recursion,
-// and there are at most kMostValues values.
+// and there are at most kMostValues values; fewer where the pickle was deflated, and may have been
+// next to nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -54,6 +56,13 @@ struct PickleValue {
 class Pickle {
  public:
   static constexpr std::size_t kMostValues = 8'000'000;
+  // Of a pickle that lies deflated in so many bytes.
+  [[nodiscard]] static constexpr std::size_t most_values_of(std::uint64_t packed_size) {
+    constexpr std::size_t kAllowed = 100'000;
+    constexpr std::size_t kPerByte = 4;  // a state dict has one, deflated ever so well
+    if (packed_size >= kMostValues / kPerByte) return kMostValues;
+    return std::min(kMostValues, kAllowed + kPerByte * static_cast<std::size_t>(packed_size));
+  }
 
   [[nodiscard]] Ref root() const { return root_; }
   [[nodiscard]] std::size_t size_in_bytes() const { return consumed_; }

@@ -15,15 +15,16 @@ constexpr const char* kEmptyStack = "takes more from its stack than there is.";
 
 }  // namespace
 
-Result<Pickle> read_pickle(std::string_view bytes, bool* cut_off) {
-  PickleMachine machine(bytes);
+Result<Pickle> read_pickle(std::string_view bytes, bool* cut_off, std::size_t most_values) {
+  PickleMachine machine(bytes, most_values);
   const bool whole = machine.run();
   if (cut_off != nullptr) *cut_off = machine.cut_off();
   if (!whole) return damaged(std::string("its pickle ") + machine.fault());
   return machine.take_result();
 }
 
-PickleMachine::PickleMachine(std::string_view bytes) : bytes_(bytes) {
+PickleMachine::PickleMachine(std::string_view bytes, std::size_t most_values)
+    : bytes_(bytes), most_values_(most_values) {
   pickle_.values_.emplace_back();  // None
   pickle_.values_.push_back({.kind = PickleKind::kBool, .integer = 1});
   pickle_.values_.push_back({.kind = PickleKind::kBool, .integer = 0});
@@ -157,7 +158,7 @@ bool PickleMachine::pop_to_mark(std::vector<Ref>& items) {
 
 // ---------------------------------------------------------------- new values
 bool PickleMachine::make(PickleValue value) {
-  if (pickle_.values_.size() >= Pickle::kMostValues) return failed("holds too many values.");
+  if (pickle_.values_.size() >= most_values_) return failed("holds too many values.");
   pickle_.values_.push_back(value);
   return push(static_cast<Ref>(pickle_.values_.size() - 1));
 }

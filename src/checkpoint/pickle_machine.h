@@ -15,12 +15,13 @@
 namespace nanscope::checkpoint {
 
 // Reads one pickle from the beginning of `bytes`, which must outlive the result. A pickle that is
-// not whole there is an error with `cut_off` set.
-[[nodiscard]] Result<Pickle> read_pickle(std::string_view bytes, bool* cut_off = nullptr);
+// not whole there is an error with `cut_off` set; so is one of more than `most_values`, without it.
+[[nodiscard]] Result<Pickle> read_pickle(std::string_view bytes, bool* cut_off = nullptr,
+                                         std::size_t most_values = Pickle::kMostValues);
 
 class PickleMachine {
  public:
-  explicit PickleMachine(std::string_view bytes);
+  explicit PickleMachine(std::string_view bytes, std::size_t most_values = Pickle::kMostValues);
 
   // Runs to the STOP of the pickle. False: `fault` says why.
   [[nodiscard]] bool run();
@@ -77,6 +78,7 @@ class PickleMachine {
   static constexpr Ref kFalse = 2;
 
   std::string_view bytes_;
+  std::size_t most_values_;
   std::size_t at_ = 0;
   Pickle pickle_;
   std::vector<Ref> stack_;

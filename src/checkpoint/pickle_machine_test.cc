@@ -91,6 +91,21 @@ TEST(Pickle, SurvivesDeepNestingAndManyCopies) {
   EXPECT_EQ(fault_of(many), "its pickle holds too many values.");
 }
 
+// Note [A pickle is no bomb]
+TEST(Pickle, HoldsNoMoreThanItsPackedSizeAllows) {
+  EXPECT_LT(Pickle::most_values_of(15'000), 200'000U);
+  EXPECT_EQ(Pickle::most_values_of(UINT64_MAX), Pickle::kMostValues);
+  EXPECT_LE(Pickle::most_values_of(Pickle::kMostValues / 4 - 1), Pickle::kMostValues);
+  const std::size_t most = Pickle::most_values_of(10);
+  const std::string few = std::string(most - 3, ']') + ".";
+  EXPECT_TRUE(read_pickle(few, nullptr, most).ok());
+  bool cut_off = true;
+  const Result<Pickle> many = read_pickle("]" + few, &cut_off, most);
+  ASSERT_FALSE(many.ok());
+  EXPECT_EQ(many.error().message, "its pickle holds too many values.");
+  EXPECT_FALSE(cut_off);
+}
+
 // A memo bomb: each level holds the one before ten times. It stays as small as it is written.
 TEST(Pickle, SharesWhatIsRemembered) {
   std::string bytes = "]q\x00"s;

@@ -3,6 +3,8 @@
 // What it says of a damaged file is a sentence without the path, which its caller puts before it.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,18 @@ struct DistributedItem {
 
 // Pickles beyond this are refused: they hold the structure, not the elements.
 inline constexpr std::uint64_t kLargestPickle = 128 << 20;
+
+// Note [A pickle is no bomb]
+// torch.save deflates nothing, but a checkpoint may have been zipped again: its structure shrinks
+// to a tenth, perhaps. Deflate itself would make a thousand bytes of one, and the pickle machine
+// more of each. So what a deflated pickle may hold, in bytes and in values, goes by what it weighs
+// in the file, beyond an allowance for small ones.
+[[nodiscard]] constexpr std::uint64_t largest_pickle_of(std::uint64_t packed_size) {
+  constexpr std::uint64_t kAllowed = 1 << 20;
+  constexpr std::uint64_t kPerByte = 64;
+  if (packed_size >= kLargestPickle / kPerByte) return kLargestPickle;
+  return std::min(kLargestPickle, kAllowed + kPerByte * packed_size);
+}
 // What the format itself allows.
 inline constexpr std::uint64_t kLargestSafetensorsHeader = 100'000'000;
 

@@ -131,5 +131,14 @@ TEST(PlaceProblem, RefusesWhatLiesOutside) {
   EXPECT_FALSE(place_problem(floats(storage, {}, {}, 11)).has_value());
 }
 
+TEST(Contents, NamesGoByWhatThePickleWeighs) {
+  Contents contents;
+  contents.keep_names_below(1000);
+  EXPECT_TRUE(contents.leave_out(std::string(4 << 20, 'a'), "why"));
+  EXPECT_FALSE(contents.leave_out(std::string(1 << 20, 'a'), "why"));
+  contents.keep_names_below(UINT64_MAX);
+  EXPECT_EQ(contents.longest_names, kLongestNames);
+}
+
 }  // namespace
 }  // namespace nanscope::checkpoint

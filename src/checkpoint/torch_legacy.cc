@@ -139,6 +139,7 @@ Result<Contents> read_torch_legacy(const BytesPtr& file) {
       find_storages(file, keys.value(), widths_of_storages(object.value()), offset);
   if (!storages) return storages.error();
   const FindStorage find = LegacyFinder(storages.value());
+  contents.keep_names_below(object.value().size_in_bytes());
   if (Status added = add_tensors(object.value(), find, big_endian, contents); !added)
     return added.error();
   return contents;
@@ -151,6 +152,7 @@ Result<Contents> read_plain_pickle(const BytesPtr& file) {
   const Result<Pickle> pickle = read_pickle(bytes.value());
   if (!pickle) return pickle.error();
   Contents contents{.format = "pickle"};
+  contents.keep_names_below(file->size());
   const FindStorage find = [](const Pickle&, std::span<const Ref>) -> Result<Storage> {
     return damaged("a storage is missing.");
   };

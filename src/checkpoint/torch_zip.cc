@@ -32,14 +32,29 @@ Result<bool> says_big_endian(const Zip& zip, const std::string& folder) {
   return order.value() == "big";
 }
 
+// Note [A pickle is no bomb]
+Result<std::string> pickle_bytes(const Zip& zip, const std::string& name, const ZipMember& member) {
+  if (member.size > largest_pickle_of(member.packed_size)) {
+    const std::string packed =
+        member.packed_size < member.size
+            ? fmt::format(": {} bytes, deflated to {}", member.size, member.packed_size)
+            : std::string();
+    return damaged(fmt::format("its pickle is too large{}.", packed));
+  }
+  const Result<BytesPtr> bytes = zip.bytes_of(name);
+  if (!bytes) return bytes.error();
+  return text_at(*bytes.value(), 0, kLargestPickle);
+}
+
 Status add_pickle(const Zip& zip, const std::string& folder, const std::string& stem,
                   bool big_endian, Contents& contents) {
-  const Result<BytesPtr> member = zip.bytes_of(fmt::format("{}/{}.pkl", folder, stem));
-  if (!member) return member.error();
-  if (member.value()->size() > kLargestPickle) return damaged("its pickle is too large.");
-  const Result<std::string> bytes = text_at(*member.value(), 0, kLargestPickle);
+  const std::string name = fmt::format("{}/{}.pkl", folder, stem);
+  const ZipMember& member = zip.members().find(name)->second;
+  contents.keep_names_below(member.packed_size);
+  const Result<std::string> bytes = pickle_bytes(zip, name, member);
   if (!bytes) return bytes.error();
-  const Result<Pickle> pickle = read_pickle(bytes.value());
+  const Result<Pickle> pickle =
+      read_pickle(bytes.value(), nullptr, Pickle::most_values_of(member.packed_size));
   if (!pickle) return pickle.error();
   std::map<std::string, BytesPtr, std::less<>> known;  // tensors that share a storage share this
   const FindStorage find = [&](const Pickle& values, std::span<const Ref> id) -> Result<Storage> {

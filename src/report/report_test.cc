@@ -304,6 +304,8 @@ TEST(Report, WhoLooksForAPatchIsSaid) {
                       "  None is looked for here; `nanscope fix` looks for one in a\n"
                       "  run of the program without this watch.\n"),
             std::string::npos);
+  EXPECT_NE(text_of(finding, {.without_patch = kNoneInACell}).find("`nanscope fix NOTEBOOK.ipynb`"),
+            std::string::npos);
 }
 
 TEST(Report, WhatWasTriedIsInTheJson) {

@@ -21,6 +21,10 @@ inline constexpr std::string_view kNoneProposed = "None is proposed; `nanscope f
 inline constexpr std::string_view kNoneInABlock =
     "None is looked for here; `nanscope fix` looks for one in a run of the program without this "
     "watch.";
+inline constexpr std::string_view kNoneInACell =
+    "None is looked for here; `nanscope fix NOTEBOOK.ipynb` looks for one in the notebook as it "
+    "was "
+    "saved.";
 inline constexpr std::string_view kNoneOfNumpy =
     "None is looked for here; `nanscope fix` knows programs with PyTorch.";
 

@@ -57,4 +57,5 @@ def test_every_example_of_a_tool_is_in_a_page_and_in_a_test(example: Path) -> No
     pages = [page for page in DOCS.rglob("*.md") if named in page.read_text()]
     assert pages, f"no page names {named}"
     tests = [test.read_text() for test in (ROOT / "tests").rglob("test_*.py")]
-    assert any(example.name in text or example.stem in text for text in tests), named
+    executed = re.compile(rf"\b({re.escape(example.name)}|import {example.stem})\b")
+    assert any(executed.search(text) for text in tests), named

@@ -324,6 +324,30 @@ finally:
     assert seen.err.startswith("nanscope: error:"), seen.err
 
 
+FOLLOWED = """import atexit, sys, torch
+atexit.register(lambda: print(sys.gettrace()))
+torch.manual_seed(0)
+w = torch.nn.Linear(8, 8)
+opt = torch.optim.SGD(w.parameters(), 0.1)
+for step in range(6):
+    s = w(torch.randn(4, 8))
+    mask = torch.log((s > -1).float())
+    p = torch.softmax(s + mask, 1)
+    if step == 4: mask = mask * 0
+    q = p * torch.where(mask == 0, torch.ones_like(mask), torch.zeros_like(mask))
+    loss = -(torch.log(q + (0 if step == 4 else 1e-6)) * (q + (step == 4))).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
+
+def test_no_trace_outlives_a_program_that_was_stopped(tmp_path: Path) -> None:
+    """Bad numbers were read in the step of the error: the loop around was followed."""
+    write(tmp_path, {"program.py": FOLLOWED})
+    seen = nanscope(tmp_path, "program.py")
+    assert (seen.status, seen.out) == (3, "None\n")
+    assert "Exception ignored" not in seen.err
+
+
 @pytest.mark.parametrize("optimizer", [True, False])
 def test_steps_ends_the_run_after_so_many(tmp_path: Path, optimizer: bool) -> None:
     text = f"""import torch

@@ -483,6 +483,35 @@ def test_hostile_files_are_one_sentence(tmp_path: Path, name: str) -> None:
     assert "a fault of its own" not in done.stderr
 
 
+BOMBS = {
+    "bytes": b"\x80\x02" + b"]" * (15 << 20) + b".",
+    "values": b"\x80\x02" + b"]" * (1 << 20) + b".",
+    "calls": b"\x80\x02N" + b"Q" * (1 << 20) + b".",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_deflated_pickle_stays_small(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("archive/data.pkl", BOMBS[name])
+    assert (tmp_path / "bomb.pt").stat().st_size < 20_000
+    limited = ["bash", "-c", 'ulimit -v 65536; exec "$@"', "-", str(NANSCOPE), "scan"]
+    done = subprocess.run([*limited, tmp_path / "bomb.pt"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "bomb.pt: its pickle " in done.stderr
+
+
+def test_a_checkpoint_that_was_zipped_again(tmp_path: Path) -> None:
+    torch.save({f"layers.{i}.weight": torch.ones(2) for i in range(5000)}, tmp_path / "w.pt")
+    with (
+        zipfile.ZipFile(tmp_path / "w.pt") as old,
+        zipfile.ZipFile(tmp_path / "again.pt", "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    assert len(scanned(tmp_path / "again.pt", status=0)["tensors"]) == 5000
+
+
 def test_members_that_overlap_are_no_data(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, a=np.zeros(100_000), b=np.zeros(100_000))

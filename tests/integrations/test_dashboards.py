@@ -100,6 +100,31 @@ def test_tensorboard_shows_the_finding(tmp_path: Path) -> None:
     assert json.dumps(later) == json.dumps(seen["scalars"])  # nan is no number to compare
 
 
+IN_A_MODULE = """
+import torch
+
+class Head(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = torch.nn.Linear(2, 3, bias=False)
+
+    def forward(self, x):
+        return torch.log(self.out(x) * 0)
+
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), Head())
+model(torch.ones(4, 2)).sum().backward()
+torch.optim.SGD(model.parameters(), 0.1).step()
+"""
+
+
+def test_tensorboard_counts_by_module(tmp_path: Path) -> None:
+    done = run(tmp_path, "--notify", "tensorboard:nan", "train.py", script=IN_A_MODULE)
+    assert done.returncode == 3, done.stderr
+    scalars = events_in(tmp_path / "nan")["scalars"]
+    counts = {tag: rows for tag, rows in scalars.items() if tag.startswith("nanscope_nonfinite/")}
+    assert counts == {"nanscope_nonfinite/model.1": [[0, 12.0]]}
+
+
 class Server:
     """A real one, on a port that the system chooses."""
 

@@ -132,6 +132,8 @@ def test_the_example_runs(tmp_path: Path) -> None:
     last = executed(copy)[-1]
     text = reports(last)[0]["text/plain"]
     assert "aten::log made -inf" in text and "In[2]:3" in text
+    assert int(re.search(r"phase forward, step (\d+)", text)[1]) > 20  # it trained for a while
+    assert "looks for one in the notebook as it was saved" in " ".join(text.split())
     # Where nobody says which file it is, the page has the cell's name.
     page = html.unescape(reports(last)[0]["text/html"])
     assert re.search(r"<title>nanscope: In\[\d\]</title>", page)

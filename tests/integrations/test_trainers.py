@@ -39,12 +39,20 @@ TRANSFORMERS = (
     BEGIN
     + """
 import transformers_trainer as example
+from nanscope import NonFiniteError
 
-for empty, on_find in ((None, "stop"), (20, "stop")):
-    callback = example.NanscopeCallback(on_find)
-    trainer = example.train(empty, callback, "trained")
+def told(callback, trainer):
     op = callback.finding.origin.op if callback.finding else None
-    print(json.dumps([op, callback.training.place, trainer.state.global_step]), flush=True)
+    row = [op, callback.training.place, trainer and trainer.state.global_step]
+    print(json.dumps(row), flush=True)
+
+for empty, on_find in ((None, "stop"), (20, "stop"), (20, "go_on"), (20, "raise")):
+    callback = example.NanscopeCallback(on_find)
+    try:
+        told(callback, example.train(empty, callback, "trained"))
+    except NonFiniteError as error:
+        assert error.finding.origin.op == "aten::nll_loss_forward"
+        told(callback, None)
 """
 )
 
@@ -81,12 +89,14 @@ def test_lightning(tmp_path: Path) -> None:
 
 def test_transformers(tmp_path: Path) -> None:
     done = run(TRANSFORMERS, tmp_path)
-    healthy, stopped = answers(done)
+    healthy, stopped, went_on, raised = answers(done)
     assert healthy == [None, {}, 16]
     assert stopped[0] == "aten::nll_loss_forward"
     place = {"epoch": 0.62, "batch": 5, "global step": 5, "batch of": "input_ids, labels"}
     assert stopped[1] == place
     assert stopped[2] == 6
+    assert went_on == [*stopped[:2], 16]
+    assert raised == [*stopped[:2], None]
     words = "epoch 0.62, batch 5, global step 5, batch of input_ids, labels, loss nan."
     assert f"In the trainer's words: {words}" in done.stderr
     assert "logging_nan_inf_filter is on" in done.stderr

@@ -38,7 +38,9 @@ def test_a_fine_tuning_with_and_without_a_fault(tmp_path: Path) -> None:
     healthy, stopped = rows
     assert healthy == [None, {}, 8]
     assert stopped[0] == ["aten::div", "PerRareWord.compute_loss", "division_by_zero"]
-    assert stopped[1]["global step"] == 5
+    place = dict(stopped[1])
+    assert "input_ids" in place.pop("batch of")
+    assert place == {"epoch": 0.62, "batch": 5, "global step": 5}
     assert stopped[2] == 6
     assert "logging_nan_inf_filter is on" in done.stderr
     assert "'loss': '0'" in done.stdout  # what the report says of the log is so

@@ -15,7 +15,7 @@ import weakref
 from functools import wraps
 from typing import Any, Literal, TypeVar, overload
 
-from nanscope.errors import NonFiniteError, kind_of
+from nanscope.errors import NonFiniteError, Stop, kind_of
 from nanscope.findings import Finding, Report
 from nanscope.run.conclusion import Conclusion
 from nanscope.run.ending import Ending, say
@@ -65,6 +65,7 @@ class WatchBlock:
     """
 
     error_status = 1
+    most_steps = 0  # then the block is over; 0: it goes on to its end
 
     def __init__(
         self,
@@ -124,7 +125,7 @@ class WatchBlock:
             self.findings, self.verdict, self.report = [], None, ""
             self._reported.clear()
             self._adapter = adapter
-            self.hooks = attach.connect(torch, adapter, None, self._exception_for)
+            self.hooks = attach.connect(torch, adapter, None, self._exception_for, self.most_steps)
             adapter.begin_anew()
             self.begin_session(os.getpid())
             self._observer = self._new_observer()
@@ -259,13 +260,15 @@ class WatchBlock:
         """All that is known at the end of the block is judged."""
 
     def _conclude(self, error: BaseException | None) -> Conclusion:
-        from nanscope.moments import held
+        from nanscope.moments import held, left_loops
 
+        left_loops.stop()
+        enough = isinstance(error, Stop)  # of its steps
         ours = isinstance(error, NonFiniteError) and self._observer.error_found()
         # Reading a frame's locals keeps them alive with it.
-        raised = held.Raised(error) if error is not None and not ours else None
-        kind = "stopped" if ours else "exception" if error is not None else "normally"
-        ending = Ending(kind, int(error is not None), error)
+        raised = held.Raised(error) if error is not None and not (ours or enough) else None
+        kind = "stopped" if ours or enough else "exception" if error is not None else "normally"
+        ending = Ending(kind, int(error is not None and not enough), error)
         return self._observer.conclude(ending, raised, ours)
 
     def finish(self, ending: Ending) -> Conclusion:

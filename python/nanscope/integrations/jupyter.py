@@ -4,8 +4,9 @@
     %%nanscope --keep-going --html nan.html
     %nanscope --mode sentinel train(model)
 
-The options are those of `nanscope run`. The first error stops the cell with `NonFiniteError`, whose
-traceback shows the cell's own lines; the diagnosis stands below it as text, with the page folded.
+The options are those of `nanscope run`, but for those that NOT_HERE names. The first error stops
+the cell with `NonFiniteError`, whose traceback shows the cell's own lines; the diagnosis stands
+below it as text, with the page folded.
 What earlier cells made (models, optimizers, data) is known to the watch.
 """
 
@@ -16,7 +17,7 @@ import html
 import os
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -29,15 +30,21 @@ from nanscope.api.watch import WatchBlock
 from nanscope.errors import Stop
 from nanscope.findings import Report
 from nanscope.run.ending import write_text
+from nanscope.run.notices import Notices
 from nanscope.run.settings import Settings
+from nanscope.run.stopping import STEPS_DONE
+from nanscope.telling.allowances import allowances
 from nanscope.telling.stack import display_path, name_givers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from IPython.core.interactiveshell import InteractiveShell
 
     from nanscope.findings import Finding
     from nanscope.run.conclusion import Conclusion
+    from nanscope.run.observer import Observer
 
 PRE = (
     "font-family: monospace; white-space: pre; overflow-x: auto; line-height: 1.35; "
@@ -45,7 +52,14 @@ PRE = (
 )
 COLOURS = {"error": "#b5453a", "clean": "#3d8a55", "unknown": "#b08018"}  # on light and on dark
 FRAME = "width: 100%; height: 70vh; border: 1px solid #8884"
-NOT_HERE = "--pdb does not fit a cell: run the cell and use %debug, which opens at the error."
+NOT_HERE = {
+    "pdb": "--pdb does not fit a cell: run the cell and use %debug, which opens at the error.",
+    "bad_batch": "--bad-batch does not fit a cell: a replay starts the program from its beginning, "
+    "and a cell has none; keep the step of a script, by `nanscope run --bad-batch DIR train.py`.",
+    "nproc": "--nproc does not fit a cell: the kernel is one process; start the ranks of a script, "
+    "by `nanscope run --nproc N train.py`.",
+    "no_follow": "--no-follow does not fit a cell: other Pythons that it starts are not watched.",
+}
 NO_CODE = "%nanscope wants a statement: %nanscope train(model); for a whole cell write %%nanscope."
 
 
@@ -127,12 +141,22 @@ class AlreadyShown(Exception):
         return [f"{self}; the traceback stands above"]
 
 
+class StepsDone(Stop):
+    """The cell ends here, as it was asked to."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"nanscope ended the cell: {self}"]
+
+
 class CellBlock(WatchBlock):
     """A watched block with the options of `nanscope run`."""
 
     def __init__(self, request: Any, notebook: str) -> None:
         self.settings = settings = Settings.of(request)
         self.notebook = notebook
+        self.most_steps = settings.steps
+        self.notices: Notices | None = None
+        self.options = ExitStack()
         super().__init__(
             mode=settings.mode,
             on_find="report" if settings.on_error == "go_on" else "raise",
@@ -140,6 +164,32 @@ class CellBlock(WatchBlock):
         )
         self.error: BaseException | None = None  # what the cell raised
         self.conclusion: Conclusion | None = None
+
+    @property
+    def adapter(self) -> ModuleType | None:
+        return self._adapter
+
+    @property
+    def observer(self) -> Observer:
+        return self._observer
+
+    def __enter__(self) -> WatchBlock:
+        """With what `nanscope run` does for a whole process done for this cell."""
+        settings, options = self.settings, self.options
+        with options:  # taken back at once where the block cannot be entered
+            allowances.give(settings.allow)
+            options.callback(allowances.take_back)
+            if settings.eager:
+                import torch
+
+                options.enter_context(torch.compiler.set_stance("force_eager"))
+            if settings.notify:
+                self.notices = Notices(self)
+                self.notices.begin()
+                options.callback(self.notices.end)
+            super().__enter__()
+            self.options = options.pop_all()
+        return self
 
     def command(self) -> list[str]:
         """What `nanscope fix` would be given; not that of the kernel."""
@@ -157,6 +207,11 @@ class CellBlock(WatchBlock):
     def chosen(self) -> tuple[str, str]:
         return self.settings.layer, display_path(self.settings.file) if self.settings.file else ""
 
+    def _exception_for(self, number: int | None) -> BaseException | None:
+        if number is None and self.most_steps:
+            return StepsDone(STEPS_DONE)
+        return super()._exception_for(number)
+
     def exception_for_finding(
         self, number: int, finding: Finding, text: str
     ) -> BaseException | None:
@@ -165,7 +220,8 @@ class CellBlock(WatchBlock):
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         error = error or self.error
-        super().__exit__(type(error) if error else None, error, trace)
+        with self.options:
+            super().__exit__(type(error) if error else None, error, trace)
 
     def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
         """Shown below the cell instead."""
@@ -174,14 +230,18 @@ class CellBlock(WatchBlock):
 
     def show(self) -> None:
         settings, capture = self.settings, self.conclusion.capture
-        if settings.json and settings.json != "-":
+        if settings.json == "-":
+            print(capture.json())
+        elif settings.json:
             write_text(settings.json, capture.json())
         page = page_of(capture, settings.output)
         if settings.html and page is not None:
             write_text(settings.html, page)
-        text = capture.text(settings.verbose, False, 100)
+        text = capture.text(settings.verbose, False, 100, in_cell=True)
         lines = [*self.conclusion.complaints, text.rstrip("\n")]
-        if settings.quiet and not capture.error:
+        if capture.error and self.notices is not None:
+            self.notices.tell_all(capture, [])
+        if settings.quiet:
             return
         text = "\n".join(lines)
         verdict = Report.of(capture).verdict
@@ -223,8 +283,9 @@ def parsed(words: list[str]) -> Any:
     outcome = _core.command_line(["nanscope", "run", *words, "-c", "cell"], _core.Terminal())
     if outcome.run is None:
         raise UsageError((outcome.err or outcome.out).decode().strip())
-    if outcome.run.pdb:
-        raise UsageError(NOT_HERE)
+    for option, sentence in NOT_HERE.items():
+        if getattr(outcome.run, option):
+            raise UsageError(sentence)
     if outcome.run.output and os.path.exists(outcome.run.output) and not outcome.run.force:
         raise UsageError(f"{outcome.run.output} exists; use -f to replace it.")
     return outcome.run

@@ -63,6 +63,8 @@ class WatchedTraining(WatchBlock):
         """On the thread that did harm, whose frames still hold the batch."""
         if not self.place:
             self.place = {**self.now, **self.batch_here()}
+        # A trainer that tells nobody of an exception ends the block late; who catches it may ask.
+        self.findings = self.findings or [finding]
         return super().exception_for_finding(number, finding, text)
 
     def begin(self, folder: str) -> None:
@@ -124,7 +126,7 @@ class WatchesTraining:
 
     @property
     def finding(self) -> Finding | None:
-        """The first error, once the training has ended."""
+        """The first error: the one that was met, once the training has ended the whole of it."""
         return self.training.finding
 
     def batch_here(self) -> dict[str, object]:

@@ -215,6 +215,14 @@ def begin(adapter: ModuleType, is_users: Callable[[str], bool]) -> LeftLoops:
     return _followed
 
 
+def stop() -> None:
+    """Nothing is followed any more: a trace would outlive the program, into an interpreter that is
+    torn down.
+    """
+    if _followed is not None:
+        _followed.stop()
+
+
 def end() -> tuple[bool, bool]:
     """Left early since the last step; and whether nobody can know."""
     loops = _followed

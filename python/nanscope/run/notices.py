@@ -24,8 +24,18 @@ from nanscope.run.progress import counted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Protocol
 
-    from nanscope.run.process import Watch
+    from nanscope.run.observer import Observer
+    from nanscope.run.settings import Settings
+
+    class Watched(Protocol):
+        """A run, or a cell of a notebook."""
+
+        settings: Settings
+        adapter: ModuleType | None
+        observer: Observer
+
 
 TRACKERS = ("wandb", "trackio")  # whose runs cannot be added to once they have ended
 
@@ -51,8 +61,9 @@ class Alert:
 class Notices:
     """Those of one run."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watched) -> None:
         self.watch = watch
+        self.over = False
         self.places: list[str] = list(dict.fromkeys(watch.settings.notify))
         self.done: set[str] = set()
 
@@ -66,15 +77,19 @@ class Notices:
             run = getattr(module, "Run", None)
             for method in ("finish", "__exit__"):
                 original = getattr(run, method, None)
-                if original is not None:
+                if original is not None and not self.over:
                     setattr(run, method, noted(original, before=lambda *_: self.run_ends(name)))
 
         return follow
 
+    def end(self) -> None:
+        """Of a cell: what follows is not told of."""
+        self.over = True
+
     def run_ends(self, name: str) -> None:
         """The program ends the tracker's run; if an error is known, it is told now or never."""
         watch = self.watch
-        if name in self.done or watch.settings.is_child or watch.adapter is None:
+        if self.over or name in self.done or watch.settings.is_child or watch.adapter is None:
             return
         record = watch.adapter.error_number(0) if watch.observer.error_found() else None
         if record is not None:

@@ -276,8 +276,9 @@ class Watch:
 
     def conclude(self, ending: Ending, raised: Raised | None) -> Conclusion:
         """Ends the session."""
-        from nanscope.moments import held
+        from nanscope.moments import held, left_loops
 
+        left_loops.stop()
         ours = ending.kind == "stopped" and self.observer.error_found()
         error = ending.exception if ending.exception is not None else ending.exit
         if error is not None and not ours:

@@ -15,6 +15,7 @@ import sys
 import tokenize
 from functools import lru_cache
 
+from nanscope.telling import stack
 from nanscope.telling.stack import display_path, full_path, is_user_code
 
 _COMMENT = re.compile(r"#\s*nanscope:\s*allow\b[\s:(-]*(.*?)\)?\s*$")
@@ -47,8 +48,18 @@ class Allowances:
             name, _, line = text.rpartition(":")
             if not name or not line.isdigit():
                 name, line = text, "0"
-            key = os.path.realpath(full_path(name)), int(line)
+            key = self._place(name), int(line)
             self.given.setdefault(key, Allowance(f"--allow {text}"))
+
+    @staticmethod
+    def _place(name: str) -> str:
+        """A file, or the name of what is in none: `In[4]`, a notebook's cell."""
+        path = os.path.realpath(full_path(name))
+        return name if stack.name_givers and not os.path.exists(path) else path
+
+    def take_back(self) -> None:
+        """What was given, and is no longer asked for."""
+        self.given.clear()
 
     def enter(self, filename: str, line: int, why: str) -> int:
         """A block of `allow` is entered there; its number."""
@@ -78,7 +89,10 @@ class Allowances:
         for first, last in _blocks_in(path):
             if first <= line <= last and (path, first) in self.blocks:
                 return self.blocks[path, first]
-        return self.given.get((path, line)) or self.given.get((path, 0))
+        for place in (path, display_path(filename)):
+            if (place, line) in self.given or (place, 0) in self.given:
+                return self.given.get((place, line)) or self.given[place, 0]
+        return None
 
     def counted(self) -> list[tuple[str, str, int]]:
         """All of them: what, why, and how many findings it allowed."""

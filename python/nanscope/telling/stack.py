@@ -10,7 +10,9 @@ itself in the temporary folder is the library's.
 from __future__ import annotations
 
 import os
+import site
 import sys
+import sysconfig
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -223,9 +225,6 @@ def _import_paths(name: str) -> list[str]:
 
 
 def _library_folders() -> set[str]:
-    import site
-    import sysconfig
-
     paths = sysconfig.get_paths()
     folders = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
     folders += [_STANDARD, site.getusersitepackages(), _HERE, *site.getsitepackages()]
