@@ -33,13 +33,22 @@ std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
+std::size_t SpareBytes::held_ = 0;
+
+SpareBytes::~SpareBytes() { held_ -= bytes_.size; }
+
 SpareBytes::Bytes SpareBytes::take(std::size_t size) {
-  if (bytes_.size >= size) return std::exchange(bytes_, {});
+  if (bytes_.size >= size) {
+    held_ -= bytes_.size;
+    return std::exchange(bytes_, {});
+  }
   return {std::unique_ptr<std::byte[]>(new std::byte[size]), size};
 }
 
 void SpareBytes::give_back(Bytes bytes) noexcept {
-  if (bytes.size <= kMost && bytes.size > bytes_.size) bytes_ = std::move(bytes);
+  if (bytes.size <= bytes_.size || held_ - bytes_.size + bytes.size > kMost) return;
+  held_ += bytes.size - bytes_.size;
+  bytes_ = std::move(bytes);
 }
 
 KeptInputs::KeptInputs(const std::vector<at::Tensor>& inputs,

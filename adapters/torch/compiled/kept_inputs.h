@@ -16,9 +16,14 @@
 
 namespace nanscope::torch_adapter {
 
-// Memory that the next call of the region takes again. With the GIL held.
+// Memory that the next call of the region takes again: a little of it, over all regions, for the
+// small tensors of a model with many compiled pieces. With the GIL held.
 class SpareBytes {
  public:
+  SpareBytes() = default;
+  ~SpareBytes();
+  SpareBytes(const SpareBytes&) = delete;
+  SpareBytes& operator=(const SpareBytes&) = delete;
   struct Bytes {
     std::unique_ptr<std::byte[]> data;
     std::size_t size = 0;
@@ -28,7 +33,8 @@ class SpareBytes {
   void give_back(Bytes bytes) noexcept;
 
  private:
-  static constexpr std::size_t kMost = 64 << 20;  // more is no spare: others may need it
+  static constexpr std::size_t kMost = 4 << 20;  // of all together; the allocator has the rest
+  static std::size_t held_;                      // by all
   Bytes bytes_;
 };
 

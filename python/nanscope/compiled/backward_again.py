@@ -11,7 +11,7 @@ from contextlib import nullcontext
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from nanscope.compiled import ways
+from nanscope.compiled import generators, ways
 from nanscope.compiled.reasons import BY_WAYS, NOT_AGAIN, OTHER_BACKEND, CannotReplay
 from nanscope.errors import NonFiniteError
 
@@ -128,7 +128,7 @@ def _tell(
         return [found.get(numbers.get(number)) for number in bad]
 
     try:
-        gradients = _again(call, received, ways.eagerly)
+        gradients = _again(call, received, None)
     except CannotReplay as reason:
         why = NOT_AGAIN.format(reason)
     replayed = [gradients.get(numbers.get(number)) for number in range(len(given))]
@@ -161,7 +161,9 @@ def _inputs_of_node(call: RegionCall) -> dict[int, int]:
     return found
 
 
-def _again(call: RegionCall, received: Sequence[object], way: Way) -> dict[int, torch.Tensor]:
+def _again(
+    call: RegionCall, received: Sequence[object], way: Way | None
+) -> dict[int, torch.Tensor]:
     """The gradients, computed once more, by the number of the input."""
     adapter = call.region.adapter
     inputs, leaves = call.inputs_again(), {}
@@ -179,7 +181,8 @@ def _again(call: RegionCall, received: Sequence[object], way: Way) -> dict[int, 
             results = call.again(inputs, way)
         try:
             leaves_now = list(leaves.values())
-            found = adapter.repeat_region(_gradients_of, call, results, received, leaves_now)
+            with ways.as_if_alone(), generators.left_alone():
+                found = adapter.repeat_region(_gradients_of, call, results, received, leaves_now)
         except (NonFiniteError, CannotReplay):
             raise
         except Exception as error:

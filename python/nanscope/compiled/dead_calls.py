@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PURE = "nanscope_pure"  # of a node's `meta`
 _WRITE = ("batch_norm", "instance_norm", "embedding", "fused_moving", "setitem", "delitem")
-_METHODS = frozenset(("backward", "data", "register_hook", "retain_grad", "resize", "set_data"))
+METHODS = frozenset(("backward", "data", "register_hook", "retain_grad", "resize", "set_data"))
 
 
 def is_pure(node: Node) -> bool:
@@ -27,7 +27,7 @@ def is_pure(node: Node) -> bool:
     if "out" in node.kwargs:
         return False
     if node.op == "call_method":
-        return not node.target.endswith("_") and node.target not in _METHODS
+        return not node.target.endswith("_") and node.target not in METHODS
     target = node.target
     name = getattr(target, "__name__", "")
     if node.op != "call_function" or name.endswith("_") or any(part in name for part in _WRITE):
@@ -35,7 +35,8 @@ def is_pure(node: Node) -> bool:
     if getattr(operator, name, None) is target:
         return not (name.startswith("i") and hasattr(operator, f"__{name[1:]}__"))
     if isinstance(target, BuiltinFunctionType):
-        return not name.startswith("_") and getattr(torch, name, None) is target
+        known = getattr(torch, name, None), getattr(F, name, None)
+        return not name.startswith("_") and target in known
     return getattr(F, name, None) is target and not _is_in_place(node)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 
-from nanscope.compiled import dead_calls, frames
+from nanscope.compiled import dead_calls, frames, repeatable
 from nanscope.compiled.reasons import MODULES, TALKS
 
 TYPE_CHECKING = False
@@ -40,9 +40,12 @@ class KeptGraph:
         self._read_calls()
 
     def _read_calls(self) -> None:
-        names = [_name_of(node) for node in _calls(self.run)]
+        names = [name_of(node) for node in _calls(self.run)]
         self.size = len(names)  # calls
-        self.draws = any(map(_DRAWS.search, names))
+        # Nobody would notice, but by the generators that it draws from.
+        self.may_be_repeated = all(n.meta[repeatable.OF_TORCH] for n in _nodes(self.run))
+        self.draws = not self.may_be_repeated or any(map(_DRAWS.search, names))
+        self.divides = repeatable.results_of_divisions(self.run.graph, name_of)
         self.allocates = any(map(_ALLOCATES.search, names))  # memory that it may not write
         talks = any(map(_TALKS.search, names))
         self.obstacle = TALKS if talks else ""
@@ -55,6 +58,10 @@ class KeptGraph:
             if dead_calls.leave_out(module.graph):
                 module.recompile()
         self._read_calls()
+
+    def may_divide_away(self, result: int) -> bool:
+        """Whether this result, by number, may be zero because something was divided by an Inf."""
+        return self.divides is None or result in self.divides
 
     @property
     def is_empty(self) -> bool:
@@ -79,9 +86,12 @@ def _framed(module: GraphModule, held: list[str]) -> GraphModule:
     for number, node in enumerate(graph.nodes):
         places = node.meta.get(PLACES)
         # Not the values that it was traced with.
-        node.meta = {dead_calls.PURE: dead_calls.is_pure(node)}
+        node.meta = {
+            dead_calls.PURE: dead_calls.is_pure(node),
+            repeatable.OF_TORCH: repeatable.is_of_torch(node),
+        }
         if places and node.op == "call_function" and node.target is not operator.getitem:
-            node.meta["name"] = _name_of(node)
+            node.meta["name"] = name_of(node)
             node.target = frames.calling(node.target, places, number)
         elif places and node.op == "call_method":
             node.meta["name"] = node.target
@@ -115,7 +125,7 @@ def _calls(module: GraphModule) -> Iterator[Node]:
     return (node for node in _nodes(module) if node.op.startswith("call_"))
 
 
-def _name_of(node: Node) -> str:
+def name_of(node: Node) -> str:
     return node.meta.get("name") or str(getattr(node.target, "__name__", node.target))
 
 

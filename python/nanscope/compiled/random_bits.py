@@ -12,7 +12,9 @@ from contextlib import contextmanager
 
 import torch
 
+from nanscope.compiled import generators
 from nanscope.compiled.dispatch_mode import DispatchMode
+from nanscope.compiled.repeatable import NAMESPACES
 
 aten = torch.ops.aten
 
@@ -27,9 +29,7 @@ def the_same(adapter, before, after, seeded: bool):
 
     `seeded`: as a kernel of inductor would.
     """
-    now = torch.get_rng_state()
-    torch.set_rng_state(before)
-    try:
+    with drawn_from(before) as others:
         if seeded:
             seeds = _Seeded(adapter)
             with seeds:
@@ -38,22 +38,19 @@ def the_same(adapter, before, after, seeded: bool):
                 raise OtherNumbers  # inductor takes its seeds first
         else:
             yield
-        if not torch.equal(torch.get_rng_state(), after):
+        # `after`: not known of a call that raised.
+        moved = after is not None and not torch.equal(torch.get_rng_state(), after)
+        if moved or others.others_moved():
             raise OtherNumbers
-    finally:
-        torch.set_rng_state(now)
 
 
 @contextmanager
 def drawn_from(before):
-    """The generator as it was, if that is known; leaves it as it is now."""
-    now = torch.get_rng_state()
-    if before is not None:
-        torch.set_rng_state(before)
-    try:
-        yield
-    finally:
-        torch.set_rng_state(now)
+    """The generator of the CPU as it was, if that is known; leaves all as they are now."""
+    with generators.left_alone() as now:
+        if before is not None:
+            torch.set_rng_state(before)
+        yield now
 
 
 class _Seeded(DispatchMode):
@@ -70,7 +67,16 @@ class _Seeded(DispatchMode):
             if draw is not None and kwargs.get("generator") is None:
                 return draw(self, op, *args, **kwargs)
             self.left_to_torch += 1
+        elif op.namespace not in NAMESPACES:
+            return self._of_others(op, args, kwargs)
         return op._op(*args, **kwargs)  # without a frame of torch
+
+    def _of_others(self, op, args, kwargs):
+        """It may draw without saying so."""
+        before = torch.get_rng_state()
+        result = op._op(*args, **kwargs)
+        self.left_to_torch += not torch.equal(torch.get_rng_state(), before)
+        return result
 
     def _seed(self) -> int:
         self.drawn += 1

@@ -19,6 +19,7 @@ from nanscope.compiled.reasons import (
     WRITTEN,
     CannotReplay,
 )
+from nanscope.compiled.unwritten import Unwritten
 from nanscope.errors import NonFiniteError
 from nanscope.telling.stack import display_path
 
@@ -60,6 +61,8 @@ class Region:
         self.in_backward = False  # compiled autograd made it
         self.found: dict[tuple, differences.Found] = {}  # where eager gives something else
         self.lessons = 0
+        # How it is told, if it is bad: with no numbers that the program did not have.
+        self.way = Unwritten(adapter, 0.0) if graph.allocates else ways.eagerly
         self.zeros = 0  # lessons because of a result that is nothing but zeros
         self.memory = adapter.RegionMemory()
         self._numbers: tuple[object, tuple[int, ...]] = (None, ())  # see written_of
@@ -180,7 +183,9 @@ class RegionCall:
         elif region.lessons < MOST_LESSONS and adapter.is_any_known_bad(self.inputs):
             region.lessons += 1
             self.learn(results)
-        elif region.zeros < MOST_LESSONS and any(number < len(results) for number in zero):
+        elif region.zeros < MOST_LESSONS and any(
+            number < len(results) and region.graph.may_divide_away(number) for number in zero
+        ):
             region.zeros += 1
             self.learn(results)
         backward_again.await_backward(self, results)
@@ -273,6 +278,8 @@ class RegionCall:
 
     def learn(self, results: Sequence[object] = ()) -> None:
         """Shows the judge what the region does: what is tested in it, or replaced, or raises."""
+        if not self.region.graph.may_be_repeated:
+            return
         try:
             with ways.without_dynamo():
                 self.tell_finite(results, self.again(self.inputs_again()))
@@ -314,8 +321,8 @@ class RegionCall:
             for length in self.lengths
         ]
 
-    def again(self, inputs: list[object], way: Way = ways.eagerly) -> tuple:
-        """The results, computed once more."""
+    def again(self, inputs: list[object], way: Way | None = None) -> tuple:
+        """The results, computed once more: as they are told, or in another way."""
         region = self.region
         if region.graph.obstacle:
             raise CannotReplay(region.graph.obstacle)
@@ -323,8 +330,9 @@ class RegionCall:
             raise CannotReplay(LET_GO)
         if self._unforeseen():
             raise CannotReplay(WRITTEN)
-        if region.in_backward and way is ways.eagerly:
+        if region.in_backward and way is None:
             self._name_saved(inputs)
+        way = way or region.way
         try:
             if not self.returned:
                 return way(self, self.as_given(inputs))

@@ -1,12 +1,13 @@
 """Computes with memory that nobody has written as if the worst lay in it.
 
 What `torch.empty` gives holds whatever was there before: a replay is given other memory than the
-call had. Where it shows the same bad values once all such memory is filled with them, they come
-from there.
+call had. So the replay that is told has zeros there. Where it is finite, and shows the same bad
+values once all such memory is filled with them, they come from there.
 """
 
 from __future__ import annotations
 
+from nanscope.compiled.graphs import name_of
 from nanscope.compiled.ways import eagerly
 
 TYPE_CHECKING = False
@@ -42,9 +43,13 @@ class Unwritten:
         graph = torch.fx.Graph()
         graph.output(graph.graph_copy(kept.graph, {}))
         for node in graph.nodes:
-            if node.op == "call_function" and node.meta.get("name") in ALLOCATES:
+            if node.op == "call_function" and name_of(node) in ALLOCATES:
                 node.target = self._filled(node.target)
-        return torch.fx.GraphModule(kept, graph)
+        filling = torch.fx.GraphModule(kept, graph)
+        for name, part in list(filling.named_children()):
+            if isinstance(part, torch.fx.GraphModule):
+                setattr(filling, name, self._filling(part))
+        return filling
 
     def _filled(self, allocate: Callable) -> Callable:
         def filled(*args, **kwargs):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
+import torch
 from torch._C._dynamo.eval_frame import set_eval_frame
 
 from nanscope.compiled import forward_again, random_bits
@@ -33,11 +34,29 @@ def eagerly(call: RegionCall, inputs: list[object], graph: GraphModule | None = 
     region = call.region
     graph = graph or region.graph.run
     run = _run_backward if region.in_backward else forward_again.run
-    if call.drawn_from is None:
+    before, after, seeded = call.drawn_from, call.drawn_to, region.seeded
+    if before is None:  # it draws nothing that is known of
+        before = after = torch.get_rng_state()
+        seeded = False
+    with as_if_alone(), random_bits.the_same(region.adapter, before, after, seeded):
         return run(graph, inputs)
-    drawn = call.drawn_from, call.drawn_to
-    with random_bits.the_same(region.adapter, *drawn, region.seeded):
-        return run(graph, inputs)
+
+
+@contextmanager
+def as_if_alone():
+    """What the program does around its calls is done for the program's own: a function mode was
+    read into the graph, and what packs saved tensors is told of none that a replay saves.
+    """
+    with ExitStack() as around:
+        if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
+            around.enter_context(torch.autograd.graph.saved_tensors_hooks(_itself, _itself))
+        if torch._C._len_torch_function_stack() > 0:
+            around.enter_context(torch._C.DisableTorchFunction())
+        yield
+
+
+def _itself(tensor):
+    return tensor
 
 
 def _run_backward(graph, inputs: list[object]) -> tuple:
@@ -54,5 +73,5 @@ def by_the_compiler(call: RegionCall, inputs: list[object]) -> tuple:
         raise CannotReplay(WRITES_HELD)  # it would write the program's own
     if any(tensor.requires_grad for tensor in region.graph.held):
         raise CannotReplay(HOLDS_LEAVES)
-    with random_bits.drawn_from(call.drawn_from):
+    with as_if_alone(), random_bits.drawn_from(call.drawn_from):
         return tuple(region.compiled(*inputs[held:]))
