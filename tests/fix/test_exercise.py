@@ -8,7 +8,7 @@ import pytest
 import torch
 from proposing import case_of, patched, tensor
 
-from nanscope.fix.patch import propose, trial
+from nanscope.fix.patch import instrument, propose, trial
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.run.messages import Place
 from nanscope.fix.run.probe import Probe
@@ -261,6 +261,28 @@ def test_a_sum_that_may_count(tmp_path):
     best = propose.candidates(case)[0]
     assert patched(case, best).endswith("y = x / mask.sum().clamp(min=1)\n")
     assert best.count == "mask.sum()"
+
+
+def test_a_count_behind_a_name_is_seen_to_be_one(tmp_path):
+    """The operands are measured with what their names were given in their places."""
+    text = "import torch\ndef f(x, a):\n    m = a.abs() * 2\n    return «x / m.sum(1)»\n"
+    divisor = tensor("other", name="m.sum(1)", at_index=[0.0], healthy=[1.0, 3.0, 7.0])
+    case = case_of(tmp_path, text, "division_by_zero", divisor)
+    best = next(c for c in propose.candidates(case) if c.count)
+    (source,) = instrument.measuring(case, best).values()
+    assert "__nanscope__.counted(0, (a.abs() * 2).sum(1))" in source.text
+
+
+@pytest.mark.parametrize(
+    ("mask", "counts"),
+    [("1 - torch.eye(n)", True), ("1 - (x > 0).float()", True), ("1 - torch.rand(n)", False)],
+)
+def test_what_a_mask_leaves_counts(tmp_path, mask, counts):
+    text = f"import torch\ndef f(x, n):\n    rest = {mask}\n    return «x / rest.sum(1)»\n"
+    divisor = tensor("other", name="rest.sum(1)", at_index=[0.0], healthy=[1.0, 3.0, 7.0])
+    case = case_of(tmp_path, text, "division_by_zero", divisor)
+    best = next(c for c in propose.candidates(case) if "clamp(min=1)" in patched(case, c))
+    assert (best.count == "") is counts
 
 
 def test_the_logarithm_of_an_exponential(tmp_path):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from proposing import HEAD, body, case_of, patched, proposals, tensor
 
+from nanscope.findings import Link
 from nanscope.fix.patch import propose
+from nanscope.fix.patch.case import Case
 from nanscope.fix.rewrites import trigonometry
 
 
@@ -307,3 +310,28 @@ def test_what_is_complex_is_not_clamped(tmp_path):
     facts = tensor(dtype="complex64", min=None, max=None, mean=None, at_index=[0j])
     found = proposals(tmp_path, HEAD + "y = «z ** 0.5»", "pow_domain", facts)
     assert not any("clamp" in text for text in found.values())
+
+
+CONSTANT = 'NONE = float("-inf")\n'
+
+
+@pytest.mark.parametrize(
+    ("head", "fixed"),
+    [
+        (CONSTANT, "t = x.masked_fill(bad, -1e4)\n"),
+        (CONSTANT + "NONE = 0.0\n", None),  # it is not known which
+        ("NONE = -100.0\n", None),
+    ],
+)
+def test_the_number_of_a_mask_behind_a_name(tmp_path, head, fixed):
+    """A floor of the sum would stand out from its healthy results: the mask is mended."""
+    text = HEAD + head + "t = x.masked_fill(bad, NONE)\nz = «torch.logsumexp(t, dim=1)»\n"
+    low = tensor(name="t", at_index=[-math.inf], healthy=[9.0, 11.0])
+    case = case_of(tmp_path, text, "inf_minus_inf", low, phase="backward")
+    line = 3 + head.count("\n")
+    mask = {"col": 4, "end_col": 28, "code": "x.masked_fill(bad, NONE)"}
+    site = replace(case.origin.site, line=line, end_line=line, **mask)
+    chain = [Link("aten::masked_fill", site, "forward", "declared", None)]
+    case = Case(replace(case.finding, chain=chain), {}, case.folder)
+    best = propose.first(case)
+    assert (best and patched(case, best).splitlines(True)[line - 1]) == fixed

@@ -9,6 +9,7 @@ from proposing import HEAD, SIZES, body, case_of, first, patched, proposals, ten
 
 from nanscope.findings import TriedExperiment
 from nanscope.fix.patch import propose
+from nanscope.fix.patch.case import Case
 
 
 # -------------------------------------------------------------------------- logarithms
@@ -324,3 +325,14 @@ def test_a_bound_that_gives_another_value_than_the_right_one(tmp_path, exactly):
     case = replace(case, finding=replace(case.finding, cause=cause))
     clamp = next(c for c in propose.candidates(case) if c.id == "clamp_before_log")
     assert clamp.workaround is (exactly == -152.0)
+
+
+def test_a_probability_that_a_mask_made_zero(tmp_path):
+    """In log space it is 0 * -inf again; what underflowed has a logarithm."""
+    line = "p = torch.softmax(x, -1)\ny = p * «torch.log(p)»"
+    tried = TriedExperiment("`p` made again in float64", "still -inf")
+    for exactly, id in ((None, "clamp_before_log"), (-200.0, "log_softmax")):
+        case = case_of(tmp_path, HEAD + line, "log_of_zero", tensor(name="p", healthy=[0.2, 0.8]))
+        cause = replace(case.finding.cause, experiments=[replace(tried, exactly=exactly)])
+        case = Case(replace(case.finding, cause=cause), {}, case.folder)
+        assert propose.first(case).id == id

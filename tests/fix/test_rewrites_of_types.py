@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from proposing import HEAD, body, case_of, patched, proposals, tensor
 
+from nanscope.findings import HarmDone
 from nanscope.fix.patch import propose
+from nanscope.fix.patch.case import Case
 
 
 # -------------------------------------------------------------------------- half precision, memory
@@ -171,3 +173,14 @@ def test_memory(tmp_path):
 def test_squares_in_float32_and_the_root_in_the_narrow_type(tmp_path, before, after):
     large = tensor(dtype="float16", at_index=[300.0], max=300.0)
     assert body(tmp_path, before, "half_overflow", large) == after
+
+
+def test_a_guard_whose_slope_does_not_fit(tmp_path):
+    """1e-5 is a number of float16; the slope of its rsqrt is none."""
+    half = tensor(name="v + 1e-8", dtype="float16", at_index=[0.0], healthy=[0.14, 0.18])
+    case = case_of(tmp_path, HEAD + "y = «torch.rsqrt(v + 1e-8)»", "eps_underflow", half)
+    assert propose.first(case).id == "raise_eps"
+    harm = HarmDone("gradient", None, 3, "w")
+    case = Case(replace(case.finding, harm=harm), {}, case.folder)
+    found = [patched(case, c).removeprefix(HEAD) for c in propose.candidates(case)]
+    assert found[0] == "y = torch.rsqrt((v + 1e-8).clamp(min=1e-4))"

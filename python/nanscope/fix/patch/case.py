@@ -49,7 +49,14 @@ class Case:
 
     @property
     def backward(self) -> bool:
-        return self.origin.phase == "backward"
+        """Whether its gradient failed. What a user's own `backward` computes failed by itself."""
+        return self.origin.phase == "backward" and not self.origin.in_backward_code
+
+    def offset(self, source: SourceFile, site: Site) -> int | None:
+        """Where a site begins in a version of its file; None if it stands in another file."""
+        if not site.file or os.path.realpath(os.path.join(self.folder, site.file)) != source.path:
+            return None
+        return source.offset(site.line, site.col) if site.line <= len(source.starts) else None
 
     def file(self, name: str) -> SourceFile | None:
         path = os.path.realpath(os.path.join(self.folder, name))

@@ -29,7 +29,8 @@ def measuring(case: Case, candidate: Candidate) -> dict[str, SourceFile]:
     if candidate.unmeasured:
         return patched(case.files, candidate)
     comparison = candidate.compare or _comparison(case, candidate)
-    probe_call = _compare_call(case, comparison, candidate.count) if comparison else None
+    counts = _texts_of(case, candidate.count) if candidate.count else set()
+    probe_call = _compare_call(case, comparison, counts) if comparison else None
     if probe_call is not None:
         files = _with_calls(case, candidate, comparison, probe_call)
         if all(_is_python(source) for source in files.values()):
@@ -105,11 +106,13 @@ def _comparison(case: Case, candidate: Candidate, made_of: bool = True) -> Compa
     return Comparison(source.path, begin, end, *pair)
 
 
-def _behind_names(source: SourceFile, node: cst.CSTNode) -> list[Edit]:
+def _behind_names(
+    source: SourceFile, node: cst.CSTNode, near: cst.CSTNode | None = None
+) -> list[Edit]:
     """Puts what plain names in an expression were given in their places."""
     from nanscope.fix.rewrites.scope import inlined_names
 
-    return inlined_names(source, node) if isinstance(node, cst.BaseExpression) else []
+    return inlined_names(source, node, near=near) if isinstance(node, cst.BaseExpression) else []
 
 
 def as_functions(case: Case, candidate: Candidate) -> tuple[str, list[str], str, str] | None:
@@ -127,7 +130,7 @@ def as_functions(case: Case, candidate: Candidate) -> tuple[str, list[str], str,
     return names, common, *codes
 
 
-def _compare_call(case: Case, comparison: Comparison, count: str = "") -> str | None:
+def _compare_call(case: Case, comparison: Comparison, counts: set[str]) -> str | None:
     source = case.files[comparison.path]
     text = source.text[comparison.begin : comparison.end]
     original, patch = _parse(comparison.original), _parse(comparison.patched)
@@ -141,7 +144,7 @@ def _compare_call(case: Case, comparison: Comparison, count: str = "") -> str | 
         if None in pair:
             return None
         names, arguments, (first, second) = _in_common(*pair, modules)
-        common = "".join(f", {_watched_count(one, count)}" for one in arguments)
+        common = "".join(f", {_watched_count(one, counts)}" for one in arguments)
         value = ast.unparse(patch.value)
         target = ast.unparse(original.target)
         operator = text[len(target) :].lstrip()[:3].rstrip(" (")
@@ -150,16 +153,26 @@ def _compare_call(case: Case, comparison: Comparison, count: str = "") -> str | 
     if isinstance(original, ast.stmt) or isinstance(patch, ast.stmt):
         return None
     names, arguments, (first, second) = _in_common(original, patch, modules)
-    common = "".join(f", {_watched_count(one, count)}" for one in arguments)
+    common = "".join(f", {_watched_count(one, counts)}" for one in arguments)
     given = f"lambda {names}: {first}, lambda {names}: {second}, lambda {names}: {second}{common}"
     return f"__nanscope__.compare({COMPARED}, {given}{lines})"
 
 
-def _watched_count(argument: str, count: str) -> str:
+def _texts_of(case: Case, code: str) -> set[str]:
+    """Of an operand: as it stands there, and with what its names were given."""
+    source, node = case.source, case.node
+    found = {code}
+    for inner in source.nodes() if node is not None else ():
+        if isinstance(inner, cst.BaseExpression) and source.holds(node, inner):
+            if source.bare(inner) == code:
+                found.add(apply(code, _behind_names(source, inner, node)))
+    parsed = [_parse(text) for text in found]
+    return {ast.unparse(one) for one in parsed if isinstance(one, ast.expr)}
+
+
+def _watched_count(argument: str, counts: set[str]) -> str:
     """Lets the probe see whether an operand takes whole numbers only."""
-    parsed = _parse(count) if count else None
-    is_it = isinstance(parsed, ast.expr) and ast.unparse(parsed) == argument
-    return f"__nanscope__.counted({COMPARED}, {argument})" if is_it else argument
+    return f"__nanscope__.counted({COMPARED}, {argument})" if argument in counts else argument
 
 
 def _parse(text: str) -> ast.expr | ast.AugAssign | None:

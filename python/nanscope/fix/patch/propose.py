@@ -17,6 +17,7 @@ from nanscope.fix.patch.instrument import patched
 from nanscope.fix.rewrites import (
     bessel,
     binary,
+    by_hand,
     compiled,
     constants,
     ctc,
@@ -55,6 +56,7 @@ from nanscope.fix.rewrites import (
 # What computes the same without the overflow is right whatever made the values large.
 SAME_VALUES = (
     precise.of_overflow, fused.around, bessel.around, exponential.normalised, exponential.tangent,
+    by_hand.sigmoid, by_hand.tangent, by_hand.log_cosh,
 )  # fmt: skip
 # Of each cause, what may help, in this order. Each looks at the expression by itself, so that one
 # that does not fit proposes nothing.

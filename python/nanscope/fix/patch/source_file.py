@@ -48,6 +48,7 @@ class SourceFile:
         with_return = self.text.count("\r\n")
         self.newline = "\r\n" if 2 * with_return > self.text.count("\n") else "\n"
         self._wrapper: MetadataWrapper | None = None
+        self.edits: list[Edit] = []  # that made this version of the one before
 
     @classmethod
     def read(cls, path: str) -> SourceFile:
@@ -55,8 +56,23 @@ class SourceFile:
             return cls(path, file.read())
 
     def with_edits(self, edits: Iterable[Edit]) -> SourceFile:
+        edits = sorted(edits, key=_place)
         text = apply(self.text, edits)
-        return type(self)(self.path, (BOM if self.has_bom else b"") + text.encode(self.encoding))
+        made = type(self)(self.path, (BOM if self.has_bom else b"") + text.encode(self.encoding))
+        made.edits = edits
+        return made
+
+    def place_before(self, offset: int) -> int | None:
+        """Where a character stood in the version before; None if an edit put it in."""
+        shift = 0
+        for edit in self.edits:
+            begin = edit.begin + shift
+            if offset < begin:
+                break
+            if offset < begin + len(edit.text):
+                return None
+            shift += len(edit.text) - (edit.end - edit.begin)
+        return offset - shift
 
     # ---------------------------------------------------------------- nodes and places
     def _metadata(self, provider):
@@ -148,9 +164,13 @@ def _meaning(code: str) -> str | None:
 def apply(text: str, edits: Iterable[Edit]) -> str:
     """Edits do not overlap; of two insertions at one place the first given comes first."""
     parts, done = [], 0
-    for edit in sorted(edits, key=lambda e: (e.begin, e.end)):
+    for edit in sorted(edits, key=_place):
         if edit.begin < done:
             raise ValueError("edits overlap")
         parts += [text[done : edit.begin], edit.text]
         done = edit.end
     return "".join([*parts, text[done:]])
+
+
+def _place(edit: Edit) -> tuple[int, int]:
+    return edit.begin, edit.end

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 from nanscope.findings import TensorFacts
@@ -100,7 +101,24 @@ def _tried(case: Case, candidate: Candidate, names: str, given: list, original, 
         return ""
     # Whether it counts is for the run to show: here are a few values only.
     judgement = judge_values(case.finding, replace(candidate, count=""), place)
-    return judgement.detail if judgement is not None and judgement.status == "failed" else ""
+    if judgement is not None and judgement.status == "failed":
+        return judgement.detail
+    in_gradient = case.finding.harm is not None and case.finding.harm.kind == "gradient"
+    return "its slope is not finite" if in_gradient and _is_steep(functions[1], values) else ""
+
+
+def _is_steep(function: Callable, values: list) -> bool:
+    """Where the value is finite its slope is not: the run would meet it in the gradient."""
+    import torch
+
+    from nanscope.fix.run.values import copies, gradients
+
+    given = copies(values)
+    result = function(*given)
+    if not isinstance(result, torch.Tensor) or not bool(torch.isfinite(result).all()):
+        return False
+    slopes = [slope for slope in gradients(result, given) if slope is not None]
+    return not all(bool(torch.isfinite(slope).all()) for slope in slopes)
 
 
 def _modules(case: Case) -> dict:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from nanscope.findings import TensorFacts
 from nanscope.fix.patch.case import Case
-from nanscope.fix.patch.operation import is_module, read
+from nanscope.fix.patch.operation import is_module, is_one, read
 from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites.scope import assigned
 
@@ -20,7 +20,7 @@ PASSING = {
     "view", "add", "cumsum", "abs", "prod", "max", "tolist",
 }  # fmt: skip
 OF_TRUTH = {"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isin", "logical_not"}
-TRUTHFUL = OF_TRUTH | {"bool", "one_hot", "ones", "ones_like", "logical_and", "logical_or"}
+TRUTHFUL = OF_TRUTH | {"bool", "eye", "one_hot", "ones", "ones_like", "logical_and", "logical_or"}
 DEEPEST = 8
 WHOLE = 1 << 20  # counts are whole numbers not above this
 
@@ -87,9 +87,23 @@ def counts(source: SourceFile, node: cst.BaseExpression | None, depth: int = 0) 
         case cst.BinaryOperation(operator=cst.Multiply() | cst.Add() | cst.Power()):
             both = node.left, node.right
             return all(counts(source, operand, depth + 1) for operand in both)
+        case cst.BinaryOperation(left=left, operator=cst.Subtract(), right=right):
+            return is_one(left) and _is_truth(source, right, depth)
         case cst.Call():
             return _call_counts(source, node, depth)
     return False
+
+
+def _is_truth(source: SourceFile, node: cst.BaseExpression, depth: int) -> bool:
+    """0 or 1 in each element: `1 - mask` counts, too."""
+    value = assigned(source, node.value, node) if isinstance(node, cst.Name) else node
+    called = read(source, value) if isinstance(value, cst.Call) else None
+    if called is None or depth > DEEPEST:
+        return isinstance(value, cst.Comparison)
+    if called.name in TRUTHFUL:
+        return True
+    passes = called.name in ("float", "double", "int", "long", "to", "type_as") and called.operands
+    return bool(passes) and _is_truth(source, called.operands[0], depth + 1)
 
 
 def _is_counted_up(source: SourceFile, node: cst.BaseExpression, depth: int) -> bool:

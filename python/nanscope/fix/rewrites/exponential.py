@@ -37,6 +37,7 @@ OF_LOGARITHMS = {
     "lgamma", "gammaln", "mvlgamma", "multigammaln", "log", "log2", "log10", "log1p", "logsumexp",
     "logaddexp", "log_softmax", "logsigmoid", "logdet",
 }  # fmt: skip
+ON_BOTH_SIDES = ("sinh", "cosh")
 LIMITS = {
     "float64": ("700.0", "300.0", "50.0"),
     "float32": ("80.0", "40.0", "20.0"),
@@ -66,21 +67,32 @@ def _of_logarithm(case: Case, candidate: Candidate) -> dict[str, object]:
 
 def _bounded(case: Case, operation: Operation, operand: cst.BaseExpression) -> Iterator[Candidate]:
     yield from _shared(case, operand)
-    shown = case.source.shown(operand)
+    shown, name = case.source.shown(operand), operation.name
+    both = name in ON_BOTH_SIDES
+    far = "far from 0" if both else "large"
     for limit in _limits(case):
         yield Candidate(
             "clamp_before_exp",
-            f"{shown} can be too large for exp; it is kept at {limit} or less.",
-            operation.wrap(operand, f"clamp(max={limit})"),
+            f"{shown} can be too {far} for {name}; it is kept {_within(limit, both)}.",
+            operation.wrap(operand, _clamp(limit, both)),
         )
     limit = LIMITS[case.dtype][0]
+    beyond = f"what is beyond {limit}" if both else f"what is above {limit}"
     yield Candidate(
         "clamp_before_exp",
-        f"{shown} grows until it is too large for exp; it is kept at {limit} or less, just before "
-        "that. Better still, find out why it grows.",
-        operation.wrap(operand, f"clamp(max={limit})"),
-        alters=f"what is above {limit} counts as {limit}",
+        f"{shown} grows until it is too {far} for {name}; it is kept {_within(limit, both)}, just "
+        "before that. Better still, find out why it grows.",
+        operation.wrap(operand, _clamp(limit, both)),
+        alters=f"{beyond} counts as {limit}",
     )
+
+
+def _within(limit: str, both: bool) -> str:
+    return f"between -{limit} and {limit}" if both else f"at {limit} or less"
+
+
+def _clamp(limit: str, both: bool) -> str:
+    return f"clamp(-{limit}, {limit})" if both else f"clamp(max={limit})"
 
 
 def _limits(case: Case) -> Iterable[str]:

@@ -72,7 +72,7 @@ def guard(case: Case) -> Iterator[Candidate]:
     narrow = case.dtype if case.dtype in NARROW else "float16"
     for literal, value in _guards(case):
         for least in (LEAST[narrow], 1e-4):
-            if value >= least:
+            if value >= least or not _has_slope_at(case, least):
                 continue
             yield Candidate(
                 "raise_eps",
@@ -82,6 +82,8 @@ def guard(case: Case) -> Iterator[Candidate]:
     divisor = division.divisor_of(operation)
     for name in _guard_names(case):
         yield from _where_it_is_set(case, name, narrow)
+        if not _has_slope_at(case, LEAST[narrow]):
+            continue
         code = source.code(name)
         raised = f"max({code}, torch.finfo({_dtype_of(case)}).tiny)"
         yield Candidate(
@@ -98,6 +100,14 @@ def guard(case: Case) -> Iterator[Candidate]:
             yield Candidate("upcast", why, [source.edit(operation.node, code)])
 
 
+def _has_slope_at(case: Case, value: float) -> bool:
+    """The slope of rsqrt goes through its cube, which has to fit the type."""
+    takes_slope = case.finding.harm is not None and case.finding.harm.kind == "gradient"
+    if case.operation.name != "rsqrt" or not takes_slope:
+        return True
+    return value**-1.5 < LARGEST.get(case.dtype, LARGEST["float32"])
+
+
 def _where_it_is_set(case: Case, name: cst.BaseExpression, narrow: str) -> Iterator[Candidate]:
     """`eps=1e-8` of a constructor, an option, a dictionary: that number itself is raised."""
     found = settings.number(case, case.source, name)
@@ -109,7 +119,7 @@ def _where_it_is_set(case: Case, name: cst.BaseExpression, narrow: str) -> Itera
     code = case.source.text[begin:end]
     before = code[:inside] + source.code(literal) + code[inside + len(case.source.code(name)) :]
     for least in (1e-5, LEAST[narrow]):
-        if value < least:
+        if value < least and _has_slope_at(case, least):
             yield Candidate(
                 "raise_eps",
                 f"`{case.source.code(name)}` is {source.code(literal)}, which is 0 in {narrow}: "

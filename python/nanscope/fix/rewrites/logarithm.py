@@ -27,7 +27,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     yield from fused.of_tanh(case)
     if operation.name == "log":
         yield from binary.propose(case)
-        yield from fused.propose(case)
+        if not _is_exact_zero(case, operand):
+            yield from fused.propose(case)
         yield from precise.propose(case)
     facts = case.operand("self")
     if operation.name != "log1p" and is_count(case, operand, facts):
@@ -55,6 +56,8 @@ def propose(case: Case) -> Iterator[Candidate]:
         for least in leasts
     ]
     yield clamps[0]
+    if operation.name == "log" and _is_exact_zero(case, operand):
+        yield from fused.propose(case)
     # Where healthy values are smaller than the usual bound:
     weighted = _is_weighted_by(case, operand) and not operation.in_place
     if weighted and may_run_twice(case.source, operand):
@@ -72,6 +75,14 @@ def underflows(case: Case) -> bool:
     facts = case.operand("self")
     sizes = [abs(x) for x in facts.healthy if isinstance(x, int | float) and x] if facts else []
     return case.dtype in SLOPE_ENDS and bool(sizes) and min(sizes) < UNDERFLOWN[case.dtype]
+
+
+def _is_exact_zero(case: Case, operand: cst.BaseExpression) -> bool:
+    """`p * log(p)` where p is a mask's doing, no underflow: in log space it is 0 * -inf, too."""
+    facts, made_again = case.operand("self"), case.finding.cause.experiments
+    zero = facts is not None and 0 in facts.at_index
+    lost = any(one.exactly is not None for one in made_again)
+    return zero and bool(made_again) and not lost and _is_weighted_by(case, operand)
 
 
 def _is_weighted_by(case: Case, operand: cst.BaseExpression) -> bool:

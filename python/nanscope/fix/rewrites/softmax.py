@@ -19,6 +19,7 @@ from nanscope.fix.rewrites.scope import (
     words,
 )
 
+OF_SUM = ("logsumexp", "logaddexp")
 ROWS = ("empty", "all_masked", "masked_rows")
 NAMES = ("scores", "logits", "before_softmax", "masked_scores")
 
@@ -40,7 +41,10 @@ def propose(case: Case) -> Iterator[Candidate]:
             "a row that is masked as a whole is given equal weights; all others are untouched.",
             [case.source.edit(operand, guarded)],
         )
-    if operation.name in ("softmax", "log_softmax", "logsumexp", "logaddexp"):
+    of_sum = operation.name in OF_SUM
+    if of_sum and any(facts.healthy for facts in case.finding.inputs):
+        return  # the sum is as low as the floor then, which no healthy one is
+    if of_sum or operation.name in ("softmax", "log_softmax"):
         least = f"torch.finfo(torch.{case.dtype}).min"
         yield Candidate(
             "finite_floor",

@@ -27,6 +27,7 @@ from nanscope.run.process import Watch
 from nanscope.run.settings import Settings
 from nanscope.run.stopping import stop
 
+NOT_KEPT = "in the run without the patch; `nanscope run` keeps what each found"
 NOT_STARTED = 126  # of this process: it could not go where its writes are harmless
 
 
@@ -87,6 +88,12 @@ class RepeatWatch(Watch):
         if not ours and ending.exception is not None and ending.kind != "stopped":
             raised = held.Raised(ending.exception)
         return self.observer.conclude(ending, raised, ours)
+
+    def _not_watched(self, children: list[tuple[int, str]]) -> list[tuple[str, str, int]]:
+        """Names no captures of children: they go with the folder they are in."""
+        gaps = super()._not_watched(children)
+        theirs = _core.CHILDREN_WITH_ERRORS
+        return [(what, NOT_KEPT if what == theirs else why, n) for what, why, n in gaps]
 
     def finish(self, ending) -> Conclusion:
         """With the program's own status."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -45,14 +46,23 @@ class Judgement:
         return Verification(self.status, self.steps, self.losses_same, self.detail, self.checks)
 
 
-def judge(finding: Finding, candidate: Candidate, baseline: Run, patched: Run) -> Judgement:
-    """Judges a patched run beside `baseline`: the program as it is, run on past `finding`."""
+def judge(
+    finding: Finding,
+    candidate: Candidate,
+    baseline: Run,
+    patched: Run,
+    is_elsewhere: Callable[[Finding], bool] = lambda _: False,
+) -> Judgement:
+    """Judges a patched run beside `baseline`: the program as it is, run on past `finding`.
+
+    `is_elsewhere` says whether an error stands at another place than `finding`, whatever its text.
+    """
     answer = patched.answer
     if answer is None:
         return _failed(f"the program did not come to its end: {_why(patched)}")
     place = answer.places.get(COMPARED)
     checks: list[str] = []
-    result = _Judge(finding, candidate, baseline.answer, answer, place, checks)
+    result = _Judge(finding, candidate, baseline.answer, answer, place, checks, is_elsewhere)
     judgement = result.judge()
     judgement.steps = answer.log.steps
     judgement.losses_same = result.losses_same
@@ -83,6 +93,7 @@ class _Judge:
     after: Answer | None
     place: Place | None  # where original and patched expression were compared
     checks: list[str]
+    is_elsewhere: Callable[[Finding], bool] = lambda _: False
     losses_same: bool | None = None
 
     def judge(self) -> Judgement:
@@ -122,7 +133,10 @@ class _Judge:
         site, first = error.origin.site, self.finding.origin.site
         if site.file != first.file:
             return False
-        return _is_measured(site.code) or (site.code, site.function) == (first.code, first.function)
+        if _is_measured(site.code):
+            return True
+        same = (site.code, site.function) == (first.code, first.function)
+        return same and not self.is_elsewhere(error)
 
     def _described(self, error: Finding) -> str:
         """Speaks in the words of the program: those of our measuring calls are not the user's."""
@@ -130,7 +144,7 @@ class _Judge:
             return _place_of(error)
         site = self.finding.origin.site
         code = " ".join(site.code.split())
-        return f"{site.file}:{site.line}: {error.cause.id} at `{code}`"
+        return f"{site.file}:{site.line}: {error.cause.id}{_where(error)} at `{code}`"
 
     # ------------------------------------ (a) is what broke it met again?
     def _condition(self) -> Judgement | None:
@@ -384,7 +398,14 @@ def _key(finding: Finding) -> tuple[str, str]:
 def _place_of(finding: Finding) -> str:
     site, cause = finding.origin.site, finding.cause
     ours = MEASURING in cause.sentence
-    return f"{site.file}:{site.line}: {cause.id if ours else cause.sentence}"
+    what = cause.id + _where(finding) if ours else cause.sentence
+    return f"{site.file}:{site.line}: {what}"
+
+
+def _where(finding: Finding) -> str:
+    origin = finding.origin
+    in_gradient = origin.phase == "backward" and not origin.in_backward_code
+    return " in the gradient" if in_gradient else ""
 
 
 def _is_measured(code: str) -> bool:

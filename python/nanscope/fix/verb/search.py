@@ -59,6 +59,7 @@ class Search:
     files: dict[str, SourceFile] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     _deterministic: bool | None = None
+    _last: tuple[tuple, Run] | None = None  # that was measured, and of what
 
     def case(self, finding: Finding) -> Case:
         return Case(finding, dict(self.files), self.folder, self.main_file, tuple(self.runner.args))
@@ -142,7 +143,7 @@ class Search:
     def _try(self, case: Case, candidate: Candidate, baseline: Run, finding: Finding) -> Tried:
         measuring = instrument.measuring(case, candidate)
         plain = self._texts() | _data(instrument.patched(case.files, candidate))
-        run = self._repeat(
+        run = self._measured(
             plain | _data(measuring),
             candidate.id,
             plain=plain,
@@ -151,12 +152,19 @@ class Search:
             widens=candidate.widens,
             second_order=case.backward,
         )
-        judgement = judge(finding, candidate, baseline, run)
+        judgement = judge(finding, candidate, baseline, run, _elsewhere(case, measuring))
         if judgement.status == "failed" and judgement.losses_same is False:
             if not self._is_deterministic(baseline):
                 judgement = Judgement("inconclusive", RANDOM)
         self.say(f"  {candidate.id}: {judgement.status}: {judgement.detail}")
         return Tried(candidate, judgement, run)
+
+    def _measured(self, texts: dict[str, bytes], what: str, **how: object) -> Run:
+        """The same text again, which promises something else, is judged by the same run."""
+        key = texts, how
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._repeat(texts, what, **how)
+        return self._last[1]
 
     def _limit(self, baseline: Run) -> int | None:
         at = baseline.answer.log.step_of_error
@@ -202,6 +210,22 @@ class Search:
             problem = f"without measuring, a fault was found: {run.error.cause.sentence}"
         step.judgement = Judgement("failed", problem, run.answer.log.steps if run.answer else 0)
         return False
+
+
+def _elsewhere(case: Case, measuring: dict[str, SourceFile]) -> Callable[[Finding], bool]:
+    """Tells the failing expression from one of the same text beside it, in the measured files."""
+
+    def is_elsewhere(error: Finding) -> bool:
+        site = error.origin.site
+        if case.source is None:
+            return False
+        measured = measuring.get(case.source.path)
+        place = case.offset(measured or case.source, site)
+        if measured is not None and place is not None:
+            place = measured.place_before(place)
+        return place is not None and place != case.offset(case.source, case.origin.site)
+
+    return is_elsewhere
 
 
 def _data(files: dict[str, SourceFile]) -> dict[str, bytes]:
