@@ -82,6 +82,7 @@ void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("argument", tensor.argument);
   visit("saved", tensor.saved);
   visit("feeding", tensor.feeding);
+  visit("diagonal", tensor.diagonal);
   visit("parameter", tensor.parameter);
   visit("healthy", tensor.healthy);
   visit("exponents", tensor.exponents);

@@ -135,6 +135,20 @@ std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>
   return mine;
 }
 
+namespace {
+
+// Of each matrix of the last two dimensions.
+Statistics statistics_of_diagonal(OwnedView view) {
+  const std::size_t last = view.sizes.size() - 1;
+  view.sizes[last - 1] = std::min(view.sizes[last - 1], view.sizes[last]);
+  view.strides[last - 1] += view.strides[last];
+  view.sizes.pop_back();
+  view.strides.pop_back();
+  return statistics_of(view.view());
+}
+
+}  // namespace
+
 TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
                            const Finding& finding, bool aligned) {
   const OwnedView view(tensor);
@@ -148,6 +162,8 @@ TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
   if (aligned && output < finding.outputs.size() && has_values(view.view()))
     add_values(facts, view, finding.origin.indices);
   add_healthy(facts, view);
+  if (name == "R" && view.data != nullptr && view.sizes.size() >= 2)  // of qr
+    facts.diagonal = statistics_of_diagonal(view);
   return facts;
 }
 
