@@ -194,7 +194,10 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   add_values(tensor_facts, view, origin.indices);
   facts->finding.inputs.push_back(std::move(tensor_facts));
   WrittenStorages& storages = Watcher::get().storages();
-  origin.reinterpreted = storages.is_reinterpreted(tensor) && storages.was_finite(tensor);
+  if (const auto other = storages.other_type_of(tensor); other && storages.was_finite(tensor)) {
+    origin.reinterpreted = other->written;
+    origin.viewed_as = type_name(other->viewed_as);
+  }
   facts->pattern = pattern_in_memory(tensor);
   facts->numpy_births = Watcher::get().outside().numpy_births();
   facts->batches = Watcher::get().outside().batches();

@@ -11,10 +11,12 @@
 
 namespace nanscope::torch_adapter {
 
-std::string type_name(const at::Tensor& tensor) {
-  const DType dtype = dtype_of(tensor.scalar_type());
+std::string type_name(const at::Tensor& tensor) { return type_name(tensor.scalar_type()); }
+
+std::string type_name(c10::ScalarType type) {
+  const DType dtype = dtype_of(type);
   if (dtype != DType::kInteger) return std::string(name_of(dtype));
-  std::string name = c10::toString(tensor.scalar_type());
+  std::string name = c10::toString(type);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name == "long") return "int64";
   if (name == "int") return "int32";

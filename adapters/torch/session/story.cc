@@ -172,7 +172,7 @@ Finding begin_finding(const EventView& event) {
   Origin& origin = finding.origin;
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
   if (origin.kind == OriginKind::kImported &&
-      (!finding.makers.empty() || teller().began_late() || origin.reinterpreted))
+      (!finding.makers.empty() || teller().began_late() || !origin.viewed_as.empty()))
     origin.kind = OriginKind::kUnwatched;
   // Once the watch is off, an op of the program may have made what then seems to come in.
   finding.arrival_is_likely |= !Watcher::get().disarming().reason().empty();
