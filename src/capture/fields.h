@@ -82,6 +82,7 @@ void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("argument", tensor.argument);
   visit("saved", tensor.saved);
   visit("feeding", tensor.feeding);
+  visit("diagonal", tensor.diagonal);
   visit("parameter", tensor.parameter);
   visit("healthy", tensor.healthy);
   visit("exponents", tensor.exponents);
@@ -185,6 +186,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("left_before", origin.left_before);
   visit("from_other_device", origin.from_other_device);
   visit("reinterpreted", origin.reinterpreted);
+  visit("viewed_as", origin.viewed_as);
   visit("not_spelled", origin.not_spelled);
   visit("collective", origin.collective);
 }

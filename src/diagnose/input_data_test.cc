@@ -96,6 +96,13 @@ TEST(WhereItCameFrom, DecidesBeforeArithmetic) {
             "No operation computed the nan in `a`: its memory was written as numbers of another "
             "type, whose bits read so.");
   finding.origin.reinterpreted = false;
+  // A look at its bits, a hash, is no write.
+  finding.origin.viewed_as = "int32";
+  EXPECT_EQ(verdict(finding), "unwatched_kernel likely");
+  EXPECT_EQ(diagnose(finding).sentence,
+            "No watched operation wrote the nan in `a`: its memory is also viewed as int32, and "
+            "who wrote it is not known.");
+  finding.origin.viewed_as.clear();
   // What has no name in the source is told by its expression.
   finding.inputs = {with("", "", 0)};
   const std::string sentence = diagnose(finding).sentence;

@@ -9,11 +9,6 @@ namespace {
 
 using namespace test_finding;
 
-bool is_evidence(const Finding& finding, const std::string& line) {
-  const Cause cause = diagnose(finding);
-  return std::find(cause.evidence.begin(), cause.evidence.end(), line) != cause.evidence.end();
-}
-
 // It may have underflowed or been masked: only an experiment can tell.
 TEST(Lineage, SoftmaxIsExactlyZero) {
   Finding finding = sample::log_of_zero();

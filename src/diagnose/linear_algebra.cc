@@ -17,19 +17,21 @@ std::optional<Operand> spectrum(const Facts& facts) {
   return std::nullopt;
 }
 
-// R is 0 below its diagonal; a zero more, where a system with it has no finite solution, is on it.
+// Proven by a 0 on the diagonal, where float64 does not mend it: of a number next to 0 it does.
 void dependent_columns(const Facts& facts, Opinions& opinions) {
   const auto r = facts.saved("R");
-  bool more_zeros = false;
+  bool has_zero = false;
   std::vector<std::string> evidence;
-  if (r && r->tensor && r->tensor->shape.size() == 2) {
-    const std::int64_t rows = r->tensor->shape[0];
-    const std::int64_t below = rows * (rows - 1) / 2;
-    more_zeros = rows <= r->tensor->shape[1] && r->tensor->statistics.zeros > below;
-    evidence.push_back(fmt::format("R holds {} zeros, of which {} lie below its diagonal",
-                                   grouped(r->tensor->statistics.zeros), grouped(below)));
+  if (r && r->tensor && r->tensor->diagonal) {
+    const Statistics& diagonal = *r->tensor->diagonal;
+    has_zero = diagonal.zeros > 0;
+    evidence.push_back(fmt::format("{} of the {} on the diagonal of R {} 0",
+                                   grouped(diagonal.zeros), plural(diagonal.numel, "element"),
+                                   diagonal.zeros == 1 ? "is" : "are"));
   }
-  const bool proven = more_zeros && facts.op_is(OpFamily::kInverts) && facts.inputs_finite();
+  const auto& exact = facts.finding().exact;
+  const bool proven = has_zero && facts.op_is(OpFamily::kInverts) && facts.inputs_finite() &&
+                      !(exact && is_finite(*exact));
   opinions.push_back(
       {proven ? Opinion::Stand::kCertain : Opinion::Stand::kLikely,
        "degenerate_decomposition",
@@ -65,9 +67,24 @@ void decomposition(const Facts& facts, Opinions& opinions) {
        {"division_by_zero", "inf_minus_inf", "zero_times_inf", "float_overflow"}});
 }
 
+// torch knows the sign of the determinant, and writes nan where it is -1.
+void negative_determinant(const Facts& facts, Opinions& opinions) {
+  opinions.push_back(
+      {.stand = Opinion::Stand::kLikely,
+       .id = "singular_matrix",
+       .sentence = fmt::format("The determinant of the matrix in {} is negative, and its logarithm "
+                               "is nan.",
+                               facts.expression()),
+       .evidence = {"torch takes the sign of the determinant apart, and writes nan where it is -1",
+                    "no positive definite matrix has such a determinant: equal rows and rounding "
+                    "can take that from one"},
+       .title = fmt::format("Logarithm of a negative determinant in {}", facts.expression())});
+}
+
 }  // namespace
 
 void linear_algebra(const Facts& facts, Opinions& opinions) {
+  if (facts.op() == "logdet" && facts.is_nan()) return negative_determinant(facts, opinions);
   if (facts.in_backward_of(OpFamily::kDecomposition)) return decomposition(facts, opinions);
   if (!facts.op_is(OpFamily::kInverts)) return;
   const char* const name = facts.op_is(OpFamily::kMatrixIsA) ? "A"

@@ -39,22 +39,37 @@ TEST(LinearAlgebra, DependentColumnsOfQr) {
                                                           {blind(with("", "self", 1))}));
   TensorFacts r = saved("", "R", 1);
   r.shape = {3, 3};
-  r.statistics.zeros = 4;  // three lie below the diagonal
+  r.diagonal = Statistics{3, 0, 0, 0, 1, 0, 0, 0.0, 2.0, 1.0};
   finding.inputs.push_back(r);
+  finding.exact = real(kNan);
   EXPECT_EQ(verdict(finding), "degenerate_decomposition certain");
   EXPECT_EQ(
       diagnose(finding).sentence,
       "The gradient of `f(x)` divides by the diagonal of R, which holds 0: the columns of its "
       "matrix are not independent.");
-  // Zeros below the diagonal are in every R.
-  finding.inputs.back().statistics.zeros = 3;
+  EXPECT_TRUE(is_evidence(finding, "1 of the 3 elements on the diagonal of R is 0"));
+  // A wider type mends it: what float32 divided by was only next to 0.
+  finding.exact = real(1e77);
   EXPECT_EQ(verdict(finding), "degenerate_decomposition likely");
+  // R of columns that are orthogonal holds zeros above its diagonal, and none on it.
+  finding.exact = real(kNan);
+  finding.inputs.back().statistics.zeros = 6;
+  finding.inputs.back().diagonal->zeros = 0;
+  EXPECT_EQ(verdict(finding), "degenerate_decomposition likely");
+  EXPECT_EQ(diagnose(finding).sentence,
+            "The gradient of `f(x)` divides by the diagonal of R, which holds 0 or next to it: the "
+            "columns of its matrix are not independent.");
 }
 
 TEST(LinearAlgebra, TheSlopeOfALogarithmicDeterminant) {
   const Finding finding = in_backward(
       "LinalgSlogdetBackward0", made(kNan, "aten::linalg_lu_solve", {blind(with("", "LU", 1))}));
   EXPECT_EQ(verdict(finding), "singular_matrix certain");
+}
+
+TEST(LinearAlgebra, ANegativeDeterminantHasNoLogarithm) {
+  EXPECT_EQ(verdict(made(kNan, "aten::logdet", {})), "singular_matrix likely");
+  EXPECT_NE(verdict(made(-kInf, "aten::logdet", {})), "singular_matrix likely");
 }
 
 TEST(LinearAlgebra, LookAlike) {

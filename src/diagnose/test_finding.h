@@ -139,4 +139,9 @@ inline std::string why_not(const Finding& finding, const std::string& id) {
   return "(not among the others)";
 }
 
+inline bool is_evidence(const Finding& finding, const std::string& line) {
+  const Cause cause = diagnose(finding);
+  return std::find(cause.evidence.begin(), cause.evidence.end(), line) != cause.evidence.end();
+}
+
 }  // namespace nanscope::test_finding

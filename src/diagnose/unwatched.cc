@@ -9,6 +9,35 @@
 #include "diagnose/phrase.h"
 
 namespace nanscope::diagnosis {
+namespace {
+
+// Who wrote it is known only where the last watched write was of the other type.
+Opinion memory_of_two_types(const Facts& facts, const std::string& what,
+                            std::vector<std::string> evidence) {
+  const Origin& origin = facts.origin();
+  const std::string& other = origin.viewed_as;
+  evidence.push_back(fmt::format("its memory is viewed as {}, by view(dtype)",
+                                 other.empty() ? "numbers of another type" : other + " too"));
+  Opinion opinion{Opinion::Stand::kLikely,
+                  "unwatched_kernel",
+                  fmt::format("No operation computed the {} in {}: its memory was written as "
+                              "numbers of another type, whose bits read so.",
+                              facts.value(), what),
+                  {}};
+  opinion.title = "Bits of numbers of another type";
+  if (!origin.reinterpreted) {
+    evidence.emplace_back("the last watched operation that wrote it left it finite");
+    opinion.sentence = fmt::format(
+        "No watched operation wrote the {} in {}: its memory is also viewed as {}, and who wrote "
+        "it is not known.",
+        facts.value(), what, other);
+    opinion.title = "Memory that was written unseen";
+  }
+  opinion.evidence = std::move(evidence);
+  return opinion;
+}
+
+}  // namespace
 
 void unwatched(const Facts& facts, Opinions& opinions) {
   const Finding& finding = facts.finding();
@@ -16,17 +45,8 @@ void unwatched(const Facts& facts, Opinions& opinions) {
   const bool has_name = !finding.inputs.empty() && !finding.inputs[0].name.empty();
   const std::string what = has_name ? in_backticks(finding.inputs[0].name) : facts.expression();
   std::vector<std::string> evidence{bad_elements(finding.origin)};
-  if (finding.origin.reinterpreted) {
-    evidence.emplace_back("its memory is viewed as numbers of another type, by view(dtype)");
-    Opinion opinion{Opinion::Stand::kLikely, "unwatched_kernel",
-                    fmt::format("No operation computed the {} in {}: its memory was written as "
-                                "numbers of another type, whose bits read so.",
-                                facts.value(), what),
-                    evidence};
-    opinion.title = "Bits of numbers of another type";
-    opinions.push_back(std::move(opinion));
-    return;
-  }
+  if (finding.origin.reinterpreted || !finding.origin.viewed_as.empty())
+    return opinions.push_back(memory_of_two_types(facts, what, std::move(evidence)));
   const bool came_unseen = finding.arrival.empty() && !finding.handed_by;
   // Where is not known: a node is found at the next watched operation.
   if (finding.origin.from_other_device)

@@ -1,7 +1,8 @@
 // The facts of one event that may become an origin: the numeric part of its finding, taken by the
 // adapter at the hit, while the op's inputs are alive.
 //
-// The judge keeps them with the event and hands them back in the verdict; it never looks inside.
+// The judge keeps them with the event and hands them back in the verdict; of what is inside it asks
+// only what no loss scale makes.
 // Source text and names are filled in when the verdict becomes a finding.
 #pragma once
 
@@ -59,6 +60,8 @@ struct EventFacts {
   std::uint64_t batches = 0;
   // Of a constant: the text of the program does not spell the number, something computed it.
   bool not_spelled = false;
+  // Born of an operand that is exactly 0, in any precision: no loss scale makes it.
+  bool born_of_zero = false;
 };
 
 }  // namespace nanscope

@@ -23,6 +23,7 @@ class End {
     state_.poll_roots();
     losses();
     gradients();
+    skipped_in_vain();
     collapsed();
     guards();
     other_guards();
@@ -40,6 +41,7 @@ class End {
   void results_of_grad(HarmDone& harm);
   void lost_gradients(HarmDone& harm);
   void used_gradients();
+  void skipped_in_vain();
   void collapsed();
   void guards();
   void other_guards();
@@ -249,6 +251,13 @@ void End::used_gradients() {
     if (!skipped_by_scaler({&id, 1}, false)) harm.events.push_back(id);
   }
   if (!harm.events.empty()) state_.verdicts.harm(harm);
+}
+
+// A scaler that skipped every step, for what is bad at any scale: nothing was trained.
+void End::skipped_in_vain() {
+  if (state_.healthy_steps > 0 || state_.most_skips_in_a_row() < 3) return;
+  if (state_.skipped_in_vain.empty()) return;
+  state_.verdicts.harm({HarmKind::kGradient, state_.skipped_in_vain, ending_.place});
 }
 
 void End::collapsed() {

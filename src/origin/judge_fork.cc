@@ -16,6 +16,7 @@ void JudgeState::forked() {
   pending_gradients.clear();
   grad_events.clear();
   amp_events.clear();
+  skipped_in_vain.clear();
   host_reads.clear();
   decisive_reads.clear();
   bad_reads_of_line.clear();

@@ -2,6 +2,7 @@
 // whether a parameter or buffer became bad by it.
 #include <algorithm>
 
+#include "origin/event_facts.h"
 #include "origin/judge_state.h"
 
 namespace nanscope {
@@ -349,6 +350,8 @@ EventId JudgedOp::add_event(Kinds out) {
       event.source->of_scaled_loss =
           event.place.phase == Phase::kBackward && state_.in_backward_of_scaled_loss();
       event.source->found_by_scaler = traits_.amp_check;
+      if (const auto& facts = event.source->view.facts; facts != nullptr)
+        event.source->born_of_zero = facts->born_of_zero;
     }
     return event.source;
   };

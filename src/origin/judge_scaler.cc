@@ -31,7 +31,14 @@ bool found_by_scaler(const Source& source) {
   return all_are(source.infs, found_by_scaler) || all_are(source.evidence, found_by_scaler);
 }
 
+// The slope of a root at 0, and what was made of it: bad whatever the scale.
+bool bad_at_any_scale(const Source& source) {
+  return source.born_of_zero || std::any_of(source.infs.begin(), source.infs.end(),
+                                            [](const auto& inf) { return bad_at_any_scale(*inf); });
+}
+
 bool made_by_scaling(const Source& source) {
+  if (bad_at_any_scale(source)) return false;
   return is_scalers_product(source) || (born_in_backward(source) && source.of_scaled_loss) ||
          all_are(source.infs, made_by_scaling);
 }
@@ -96,6 +103,18 @@ bool JudgeState::left_to_scaler(std::span<const EventId> ids, bool in_optimizer)
   });
 }
 
+std::vector<EventId> JudgeState::bad_at_any_scale(std::span<const EventId> ids) const {
+  std::vector<EventId> found;
+  for (const EventId id : ids) {
+    const std::vector<Blamed> origins = blame({&id, 1}, events);
+    if (std::any_of(origins.begin(), origins.end(), [](const Blamed& origin) {
+          return nanscope::bad_at_any_scale(*origin.source);
+        }))
+      found.push_back(id);
+  }
+  return found;
+}
+
 std::int64_t JudgeState::most_skips_in_a_row() const {
   std::int64_t most = 0;
   for (const auto& [scaler, skips] : skips_in_a_row) most = std::max(most, skips);
@@ -115,6 +134,7 @@ void JudgeState::scaler_updated(bool found_inf, double scale, const Place& place
     return;
   }
   ++skips;
+  skipped_in_vain = bad_at_any_scale(amp_events);
   const std::vector<Blamed> found = blame(amp_events, events);
   EventView first;
   first.place = place;

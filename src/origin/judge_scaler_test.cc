@@ -222,6 +222,61 @@ TEST(JudgeScaler, ALossMadeOfScaledGradientsIsBadByScaling) {
   EXPECT_TRUE(p.clean());
 }
 
+// A gradient penalty whose root is 0: no other scale makes its slope finite.
+TEST(JudgeScaler, ALossMadeOfAnInfiniteSlopeIsNotBadByScaling) {
+  Program p;
+  const Leaf w = p.parameter();
+  const auto root = p.judge.backward_begins({}, Program::at(74), {}, /*scaled=*/true);
+  const Tensor slope =
+      p.op("div", {p.data()}, kInf,
+           {.line = 20, .phase = Phase::kBackward, .fresh_inf = true, .born_of_zero = true});
+  const Tensor result = p.op("mul", {slope, p.data()}, kNan,
+                             {.line = 21,
+                              .phase = Phase::kBackward,
+                              .elementwise = true,
+                              .fresh_nan = true,
+                              .feeds = {{.inf_to_nan = true}, {}}});
+  p.judge.grad_ended(root, std::vector<TensorState>{result.state});
+  const Tensor loss = p.op("add", {result}, kNan, {.line = 40, .grad = true});
+  const Tensor grad = p.op("mul", {loss}, kNan, kInBackward);
+  p.backward(loss, w, grad, 41);
+  unscale(p, grad);
+  p.judge.scaler_updated(true, 32768, Program::at(76));
+  EXPECT_EQ(p.verdict(), "div:20 by loss");
+}
+
+void skip(Program& p, const Leaf& w, const Options& birth) {
+  const auto root = p.judge.backward_begins({}, Program::at(74), {}, /*scaled=*/true);
+  const Tensor grad = p.op("div", {p.data()}, kInf, birth);
+  p.set_grad(w, grad);
+  p.judge.backward_ended(root, p.leaves());
+  unscale(p, grad);
+  p.judge.scaler_updated(true, 1024, Program::at(76));
+  p.zero_grad();
+}
+
+TEST(JudgeScaler, SkippingEveryStepForAnInfiniteSlopeIsHarm) {
+  Options slope = kInBackward;
+  for (const bool born_of_zero : {false, true}) {
+    for (const int skips : {2, 3}) {
+      Program p;
+      const Leaf w = p.parameter();
+      slope.born_of_zero = born_of_zero;
+      for (int i = 0; i < skips; ++i) skip(p, w, slope);
+      EXPECT_TRUE(p.clean());
+      p.end();
+      EXPECT_EQ(p.clean(), !born_of_zero || skips < 3);
+    }
+  }
+  // One step was healthy: the batches are to blame, not the program.
+  Program p;
+  const Leaf w = p.parameter();
+  p.healthy_iteration(w);
+  for (int i = 0; i < 3; ++i) skip(p, w, slope);
+  p.end();
+  EXPECT_TRUE(p.clean());
+}
+
 void end_by_exception(Program& p, bool about_values, bool blunder) {
   Ending ending;
   ending.abnormal = ending.exception = true;

@@ -90,6 +90,7 @@ void JudgeState::collect() {
   host_numbers.each_event([&](EventId id) { referred.insert(id); });
   refer(grad_events);
   refer(amp_events);
+  refer(skipped_in_vain);
   events.collect(referred);
   std::erase_if(infs_at_roots, [&](EventId id) { return !referred.contains(id); });
 }

@@ -97,6 +97,8 @@ struct JudgeState {
   // parameter of one.
   [[nodiscard]] bool left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const;
   [[nodiscard]] std::int64_t most_skips_in_a_row() const;
+  // Of these, what no other scale would mend.
+  [[nodiscard]] std::vector<EventId> bad_at_any_scale(std::span<const EventId> ids) const;
 
   // ---- judge_reads.cc
   void host_read(const TensorState& tensor, const HostValues& values, bool decides,
@@ -197,6 +199,7 @@ struct JudgeState {
   std::vector<PendingGradient> pending_gradients;
   std::vector<EventId> grad_events;      // handed out by autograd.grad()
   std::vector<EventId> amp_events;       // what checks of scalers found bad since their updates
+  std::vector<EventId> skipped_in_vain;  // of the last skip: what is bad at any scale
   std::vector<HostRead> host_reads;      // in programs without backward
   std::vector<HostRead> decisive_reads;  // tests and reads since the last healthy step
   std::vector<HostRead> other_reads;     // the same, of values that no gradient flows through

@@ -50,6 +50,7 @@ struct Options {
   bool fresh_nan = false;
   bool fresh_inf = false;
   bool inf_was_nan = false;
+  bool born_of_zero = false;
   std::vector<Correspondence::Feed> feeds = {};  // one per input
 };
 
@@ -246,6 +247,7 @@ class Program : public FactsMaker {
     // A verdict may outlive the program that it is about.
     auto* made = new EventFacts;
     made->finding.origin.output = read ? static_cast<int>(*read) : -1;
+    made->born_of_zero = born_of_zero_;
     return {made, [alive = facts_alive](const EventFacts* facts) {
               --*alive;
               delete facts;
@@ -273,6 +275,7 @@ class Program : public FactsMaker {
   OpRecord begin(const std::string& name, const std::vector<Tensor>& inputs,
                  const Options& options) {
     OpRecord record;
+    born_of_zero_ = options.born_of_zero;
     record.op = info(name);
     record.place = at(options.line);
     record.place.phase = options.phase;
@@ -318,6 +321,7 @@ class Program : public FactsMaker {
   }
 
   std::map<std::string, OpInfo> ops_;
+  bool born_of_zero_ = false;  // of the op that is reported
   std::uint64_t next_ = 1;
 };
 

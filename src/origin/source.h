@@ -21,6 +21,7 @@ struct Source {
   bool cleaned = false;
   bool discarded = false;
   bool of_scaled_loss = false;     // born in the backward of a loss that a GradScaler multiplied
+  bool born_of_zero = false;       // at any scale: a divisor or its like is exactly 0
   bool found_by_scaler = false;    // by its check: the step is skipped
   bool reaches_optimizer = false;  // a gradient of an optimizer's parameter is bad by it
   // The born Infs that a NaN was made of, Inf * 0 when gradients are clipped; they are its origins

@@ -37,7 +37,8 @@ struct Origin {
   bool was_finite = false;         // unwatched: a watched op wrote it before
   bool left_before = false;        // imported, after this run had handed out numbers like it
   bool from_other_device = false;  // unwatched: another device computed it
-  bool reinterpreted = false;      // unwatched: its memory is viewed as numbers of another type
+  bool reinterpreted = false;      // unwatched: its memory was written as numbers of another type
+  std::string viewed_as;           // unwatched: its memory is also viewed as this type
   bool not_spelled = false;        // declared, by a number that the program's text does not spell
   bool discarded = false;          // the program replaced it on purpose: where, a mask, nan_to_num
   std::optional<Collective> collective;  // received: the one that brought it

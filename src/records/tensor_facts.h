@@ -30,6 +30,7 @@ struct TensorFacts {
   // Of the elements that feed the first failing one, where they are several: the row of a
   // softmax, what a reduction summed.
   std::optional<Statistics> feeding;
+  std::optional<Statistics> diagonal;          // of a triangular matrix that the node divides by
   bool parameter = false;                      // a trained weight, or a view of one
   std::optional<ExponentHistogram> exponents;  // of floating-point elements
   std::optional<BadMap> bad_map;               // where some are non-finite

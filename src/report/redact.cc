@@ -108,6 +108,7 @@ void without_values(Finding& finding) {
   for_each_tensor(finding, [](TensorFacts& tensor) {
     without_numbers(tensor.statistics);
     if (tensor.feeding) without_numbers(*tensor.feeding);
+    if (tensor.diagonal) without_numbers(*tensor.diagonal);
     tensor.at_index.clear();
     tensor.healthy.clear();
     tensor.remark.clear();

@@ -42,7 +42,7 @@ std::string deed(const Origin& origin) {
     case OriginKind::kUninitialised:
       return fmt::format("{} gave memory that was never written ({})", origin.op, value);
     case OriginKind::kUnwatched:
-      if (origin.reinterpreted)
+      if (origin.reinterpreted || !origin.viewed_as.empty())
         return fmt::format("{} read {} in memory of several types", origin.op, value);
       if (origin.op == kNoOp) return fmt::format("an unwatched kernel made {}", value);
       return fmt::format("{} read {} that an unwatched kernel made", origin.op, value);

@@ -25,6 +25,22 @@ bool is_transposed(const OwnedView& view) {
   return view.strides.size() == 2 && view.strides[0] == 1 && view.strides[1] != 1;
 }
 
+// Of finite operands, one of them exactly 0 where it failed, and no wider type mends it.
+bool is_born_of_zero(const Finding& finding) {
+  const auto is_finite = [](const Value& value) {
+    return std::isfinite(value.real) && std::isfinite(value.imag);
+  };
+  if (!finding.exact || is_finite(*finding.exact)) return false;
+  bool zero = false;
+  for (const TensorFacts& input : finding.inputs) {
+    if (input.saved || input.at_index.empty()) continue;
+    const Value& value = input.at_index[0];
+    if (!is_finite(value)) return false;
+    zero |= value.real == 0 && value.imag == 0;
+  }
+  return zero;
+}
+
 // Under the judge's lock: the same constant of the same size, declared at every step.
 using DeclaredFacts =
     std::map<std::tuple<const Wrapper*, StackId, std::int64_t>, std::shared_ptr<const EventFacts>>;
@@ -149,6 +165,7 @@ void CallFacts::describe_way_here(Facts& facts) const {
     facts.kept_by_modules = kept_behind(walk);
   recompute(wrapper_, call_, before_, facts.finding);
   mend_operands(wrapper_, call_, before_, facts.finding);
+  facts.born_of_zero = is_born_of_zero(facts.finding);
   if (made_again) facts.finding.experiments.push_back(*made_again);
   if (forward_discarded) facts.finding.left_out_by = Link{"", {}, Phase::kForward, Role::kCleaned};
 }
@@ -194,7 +211,10 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   add_values(tensor_facts, view, origin.indices);
   facts->finding.inputs.push_back(std::move(tensor_facts));
   WrittenStorages& storages = Watcher::get().storages();
-  origin.reinterpreted = storages.is_reinterpreted(tensor) && storages.was_finite(tensor);
+  if (const auto other = storages.other_type_of(tensor); other && storages.was_finite(tensor)) {
+    origin.reinterpreted = other->written;
+    origin.viewed_as = type_name(other->viewed_as);
+  }
   facts->pattern = pattern_in_memory(tensor);
   facts->numpy_births = Watcher::get().outside().numpy_births();
   facts->batches = Watcher::get().outside().batches();

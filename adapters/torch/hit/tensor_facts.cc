@@ -11,10 +11,12 @@
 
 namespace nanscope::torch_adapter {
 
-std::string type_name(const at::Tensor& tensor) {
-  const DType dtype = dtype_of(tensor.scalar_type());
+std::string type_name(const at::Tensor& tensor) { return type_name(tensor.scalar_type()); }
+
+std::string type_name(c10::ScalarType type) {
+  const DType dtype = dtype_of(type);
   if (dtype != DType::kInteger) return std::string(name_of(dtype));
-  std::string name = c10::toString(tensor.scalar_type());
+  std::string name = c10::toString(type);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name == "long") return "int64";
   if (name == "int") return "int32";
@@ -135,6 +137,20 @@ std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>
   return mine;
 }
 
+namespace {
+
+// Of each matrix of the last two dimensions.
+Statistics statistics_of_diagonal(OwnedView view) {
+  const std::size_t last = view.sizes.size() - 1;
+  view.sizes[last - 1] = std::min(view.sizes[last - 1], view.sizes[last]);
+  view.strides[last - 1] += view.strides[last];
+  view.sizes.pop_back();
+  view.strides.pop_back();
+  return statistics_of(view.view());
+}
+
+}  // namespace
+
 TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
                            const Finding& finding, bool aligned) {
   const OwnedView view(tensor);
@@ -148,6 +164,8 @@ TensorFacts describe_saved(const std::string& name, const at::Tensor& tensor,
   if (aligned && output < finding.outputs.size() && has_values(view.view()))
     add_values(facts, view, finding.origin.indices);
   add_healthy(facts, view);
+  if (name == "R" && view.data != nullptr && view.sizes.size() >= 2)  // of qr
+    facts.diagonal = statistics_of_diagonal(view);
   return facts;
 }
 

@@ -17,6 +17,7 @@ using Facts = EventFacts;
 
 // The name of its element type: float16, int64.
 [[nodiscard]] std::string type_name(const at::Tensor& tensor);
+[[nodiscard]] std::string type_name(c10::ScalarType type);
 // Type, shape and statistics of the tensor, whose values are in `view`.
 [[nodiscard]] TensorFacts describe(const at::Tensor& tensor, const OwnedView& view);
 // The same in short, for an op on the way.

@@ -6,6 +6,7 @@
 #include "adapters/torch/device/probe.h"
 #include "adapters/torch/hit/makers.h"
 #include "adapters/torch/hit/saved.h"
+#include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/session/session.h"
 #include "adapters/torch/watch/threads.h"
@@ -29,8 +30,6 @@ constexpr double kNear = 1e-4;
 double vanishing_below(c10::ScalarType type) {
   return type == at::kHalf ? kVanishesInFloat16 : kVanishesInBFloat16;
 }
-
-std::string type_name(c10::ScalarType type) { return std::string(name_of(dtype_of(type))); }
 
 // Of the finite ones; NaN where none can be seen. On a device none is copied.
 double largest_of_weight(const at::Tensor& weight) {

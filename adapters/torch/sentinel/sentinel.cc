@@ -261,10 +261,9 @@ Alarm Sentinel::look_at_step_end(const Written& written) {
 Alarm Sentinel::look_at_scaler(const at::Tensor& scale) {
   ++counts_.moments;
   nan_loss_skipped_ |= std::exchange(nan_loss_, false);
-  // A gradient penalty: of gradients that are too large for the scale, and skipped for it. What is
-  // bad for another reason is so at any scale.
-  if (std::exchange(bad_results_, false) && !nan_loss_skipped_)
-    loss_since_step_ = unsettled_.loss = false;
+  // A gradient penalty: of gradients that are too large for the scale, and skipped for it, or bad
+  // for another reason, and so at any scale. Unless a healthy step follows, the end asks which.
+  if (std::exchange(bad_results_, false) && !nan_loss_skipped_) loss_since_step_ = false;
   const auto value = number_in_root({scale});
   return value && *value < 1 ? "what the loss scaler skips" : "";
 }

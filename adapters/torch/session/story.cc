@@ -143,6 +143,24 @@ void tell_makers(const Facts& facts, Finding& finding) {
   }
 }
 
+// torch's logdet writes nan itself where the determinant is negative: its result, which nobody gave
+// it.
+constexpr const char* kLogdet = "aten::logdet";
+
+bool is_written_by_logdet(const Origin& origin) {
+  const std::string& code = origin.site.code;
+  return origin.kind == OriginKind::kDeclared && origin.not_spelled &&
+         origin.op == "aten::scalar_tensor" && code.find("logdet(") != std::string::npos &&
+         code.find("where(") == std::string::npos;
+}
+
+void be_made_by_logdet(Finding& finding) {
+  finding.origin.kind = OriginKind::kBirth;
+  finding.origin.op = kLogdet;
+  finding.origin.not_spelled = false;
+  finding.scalars.clear();
+}
+
 // Numbers first (taken at the hit), then places and names.
 Finding begin_finding(const EventView& event) {
   Finding finding;
@@ -154,7 +172,7 @@ Finding begin_finding(const EventView& event) {
   Origin& origin = finding.origin;
   origin.kind = event.origin_kind.value_or(OriginKind::kBirth);
   if (origin.kind == OriginKind::kImported &&
-      (!finding.makers.empty() || teller().began_late() || origin.reinterpreted))
+      (!finding.makers.empty() || teller().began_late() || !origin.viewed_as.empty()))
     origin.kind = OriginKind::kUnwatched;
   // Once the watch is off, an op of the program may have made what then seems to come in.
   finding.arrival_is_likely |= !Watcher::get().disarming().reason().empty();
@@ -191,6 +209,7 @@ Finding begin_finding(const EventView& event) {
       finding.inputs[i].name = *described.names[*same];
   }
   if (event.facts != nullptr) tell_makers(*event.facts, finding);
+  if (is_written_by_logdet(origin)) be_made_by_logdet(finding);
   return finding;
 }
 
@@ -407,6 +426,11 @@ Finding tell_story(const Verdict& verdict) {
     if (link.parent) *link.parent += static_cast<int>(finding.chain.size());
   for (const EventView& event : verdict.chain) {
     const bool arrives = elsewhere && event.id == verdict.origin.id;  // it began before
+    if (event.id == verdict.origin.id && finding.origin.op == kLogdet) {
+      finding.chain.push_back(
+          {kLogdet, finding.origin.site, event.phase(), Role::kBirth, made_at(event)});
+      continue;
+    }
     finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
                              event.phase(), arrives ? Role::kCarrier : event.role(),
                              made_at(event)});

@@ -215,9 +215,10 @@ void remember_written(const Wrapper& wrapper, const Call& call, const c10::Tenso
     if (is_inside_collective(call)) watcher.receipts().note_more(impl);
     return;
   }
+  const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
+  watcher.storages().note_written(storage, type);
   const bool partly = wrapper.partial_write || !fills_its_storage(impl);
   if (partly && !watcher.storages().is_made(storage)) return;
-  const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
   if (partly) {
     const Extent before = watcher.storages().extent_of(storage, type);
     extent.ceiling = std::max(extent.ceiling, before.ceiling);
@@ -250,7 +251,8 @@ void note_types(const Call& call, const at::Tensor& output) {
   const auto number = [](const at::Tensor& t) { return c10::toRealValueType(t.scalar_type()); };
   if (number(viewed) == number(output)) return;
   if (!c10::isFloatingType(number(viewed)) && !c10::isFloatingType(number(output))) return;
-  Watcher::get().storages().reinterpret(output.storage());
+  Watcher::get().storages().reinterpret(output.storage(), viewed.scalar_type(),
+                                        output.scalar_type());
 }
 
 void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& output, int number,
@@ -266,6 +268,8 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     // are written over floats of the program's own stay its own.
     if (sight == Sight::kNothing && impl.has_storage() && impl.numel() != 0) {
       if (wrapper.rule == ScanRule::kReinterprets) return;  // nothing is written yet
+      if (wrapper.writes)
+        watcher.storages().note_written(storage_of(impl), c10::typeMetaToScalarType(impl.dtype()));
       if (wrapper.writes && watcher.storages().is_made(storage_of(impl))) {
         watcher.storages().address_given(impl.unsafe_storage());
       } else {

@@ -53,16 +53,32 @@ void WrittenStorages::address_given(const c10::Storage& storage) {
   lent_.at(impl).computed = true;
 }
 
-void WrittenStorages::reinterpret(const c10::Storage& storage) {
+void WrittenStorages::reinterpret(const c10::Storage& storage, c10::ScalarType from,
+                                  c10::ScalarType to) {
+  const bool computed = is_made(storage.unsafeGetStorageImpl());
   address_given(storage);
   const std::lock_guard guard(allocations_lock_);
-  lent_.at(storage.unsafeGetStorageImpl()).reinterpreted = true;
+  Lent& lent = lent_.at(storage.unsafeGetStorageImpl());
+  if (computed) lent.written_as = from;
+  lent.viewed_as = {from, to};
 }
 
-bool WrittenStorages::is_reinterpreted(const at::Tensor& tensor) const {
+void WrittenStorages::remember_type(const c10::StorageImpl* storage,
+                                    c10::ScalarType type) noexcept {
+  const std::lock_guard guard(allocations_lock_);
+  if (const auto found = lent_.find(storage); found != lent_.end()) found->second.written_as = type;
+}
+
+std::optional<WrittenStorages::OtherType> WrittenStorages::other_type_of(
+    const at::Tensor& tensor) const {
+  const auto number = [](c10::ScalarType type) { return c10::toRealValueType(type); };
+  const c10::ScalarType own = number(tensor.scalar_type());
   const std::lock_guard guard(allocations_lock_);
   const auto found = lent_.find(storage_of(*tensor.unsafeGetTensorImpl()));
-  return found != lent_.end() && found->second.reinterpreted;
+  if (found == lent_.end() || !found->second.viewed_as) return std::nullopt;
+  const auto& [viewed, written] = std::pair(*found->second.viewed_as, found->second.written_as);
+  if (written && number(*written) != own) return OtherType{*written, true};
+  return OtherType{number(viewed.first) == own ? viewed.second : viewed.first, false};
 }
 
 bool WrittenStorages::is_in_lent(const c10::StorageImpl* storage) const noexcept {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "adapters/torch/watch/locks.h"
 #include "origin/op_record.h"
@@ -64,9 +65,19 @@ class WrittenStorages {
   void others_may_write(const at::Tensor& tensor);
   // Its address is in other hands: it is lent. What was computed stays known as such.
   void address_given(const c10::Storage& storage);
-  // It is viewed as numbers of another type.
-  void reinterpret(const c10::Storage& storage);
-  [[nodiscard]] bool is_reinterpreted(const at::Tensor& tensor) const;
+  // What holds numbers of type `from` is viewed as `to`.
+  void reinterpret(const c10::Storage& storage, c10::ScalarType from, c10::ScalarType to);
+  // A watched op writes it, as numbers of this type.
+  void note_written(const c10::StorageImpl* storage, c10::ScalarType type) noexcept {
+    if (__builtin_expect(is_lent(storage), 0)) remember_type(storage, type);
+  }
+  // The other type that it is viewed as, and whether the last watched op wrote it as another than
+  // the tensor's own.
+  struct OtherType {
+    c10::ScalarType viewed_as;
+    bool written = false;
+  };
+  [[nodiscard]] std::optional<OtherType> other_type_of(const at::Tensor& tensor) const;
   // A kernel of a device that is not watched wrote it: what is in it was computed there.
   void came_from_other_device(const at::Tensor& tensor);
   [[nodiscard]] bool is_from_other_device(const at::Tensor& tensor);
@@ -111,6 +122,7 @@ class WrittenStorages {
   };
 
   [[nodiscard]] bool is_in_lent(const c10::StorageImpl* storage) const noexcept;
+  void remember_type(const c10::StorageImpl* storage, c10::ScalarType type) noexcept;
   void sweep_lent();
 
   std::atomic<std::uint64_t> made_[kSlots] = {};
@@ -123,7 +135,9 @@ class WrittenStorages {
   struct Lent {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     bool computed = false;  // a watched op had written it when its address was given
-    bool reinterpreted = false;
+    // Where it is viewed as numbers of two types: these, and as which an op wrote it last.
+    std::optional<std::pair<c10::ScalarType, c10::ScalarType>> viewed_as = {};
+    std::optional<c10::ScalarType> written_as = {};
   };
   std::unordered_map<const c10::StorageImpl*, Lent> lent_;
   std::size_t sweep_lent_at_ = kFirstSweep;
