@@ -97,7 +97,8 @@ TEST(Pickle, HoldsNoMoreThanItsPackedSizeAllows) {
   EXPECT_EQ(Pickle::most_values_of(UINT64_MAX), Pickle::kMostValues);
   EXPECT_LE(Pickle::most_values_of(Pickle::kMostValues / 4 - 1), Pickle::kMostValues);
   const std::size_t most = Pickle::most_values_of(10);
-  const std::string few = std::string(most - 3, ']') + ".";
+  std::string few(most - 3, ']');
+  few += '.';
   EXPECT_TRUE(read_pickle(few, nullptr, most).ok());
   bool cut_off = true;
   const Result<Pickle> many = read_pickle("]" + few, &cut_off, most);

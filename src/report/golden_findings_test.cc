@@ -80,11 +80,12 @@ TEST(GoldenFindings, EveryPlaceIsWhole) {
       for (const Frame& frame : finding.origin.stack)
         EXPECT_NE(text.find(frame.file + ":" + std::to_string(frame.line)), std::string::npos)
             << path << ": " << frame.file;
-      for (const Link& link : finding.chain)
-        if (!link.site.file.empty())
-          EXPECT_NE(text.find(link.site.file + ":" + std::to_string(link.site.line)),
-                    std::string::npos)
-              << path << ": " << link.site.file;
+      for (const Link& link : finding.chain) {
+        if (link.site.file.empty()) continue;
+        EXPECT_NE(text.find(link.site.file + ":" + std::to_string(link.site.line)),
+                  std::string::npos)
+            << path << ": " << link.site.file;
+      }
     }
   }
 }
