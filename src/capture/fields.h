@@ -185,6 +185,7 @@ void fields(auto& visit, A<Origin> auto& origin) {
   visit("was_finite", origin.was_finite);
   visit("left_before", origin.left_before);
   visit("from_other_device", origin.from_other_device);
+  visit("written_since", origin.written_since);
   visit("reinterpreted", origin.reinterpreted);
   visit("viewed_as", origin.viewed_as);
   visit("not_spelled", origin.not_spelled);

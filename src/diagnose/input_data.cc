@@ -90,6 +90,16 @@ void imported(const Facts& facts, Opinions& opinions) {
                         evidence});
     return;
   }
+  if (facts.origin().written_since) {
+    evidence.emplace_back("an operation had written the same memory before");
+    opinions.push_back(
+        {Opinion::Stand::kLikely, kBadInputData,
+         fmt::format("{} came in with {}: others share its memory (NumPy, DLPack, who has its "
+                     "address) and wrote that there after the last operation that wrote it.",
+                     name, what),
+         evidence});
+    return;
+  }
   if (facts.finding().arrival_is_likely) {
     opinions.push_back(
         {Opinion::Stand::kLikely, kBadInputData,

@@ -83,6 +83,12 @@ TEST(WhereItCameFrom, DecidesBeforeArithmetic) {
   EXPECT_EQ(diagnose(sample::imported()).sentence,
             "`x` came in with 1 nan in 96 elements: no operation of this run computed it, it is in "
             "the data.");
+  Finding shared = sample::imported();
+  shared.origin.written_since = true;
+  EXPECT_EQ(verdict(shared), "bad_input_data likely");
+  EXPECT_EQ(diagnose(shared).sentence,
+            "`x` came in with 1 nan in 96 elements: others share its memory (NumPy, DLPack, who "
+            "has its address) and wrote that there after the last operation that wrote it.");
   Finding finding = made(kNan, "aten::div", {with("a", "", 0), with("b", "", 0)});
   finding.origin.kind = OriginKind::kDeclared;
   EXPECT_EQ(verdict(finding), "nan_constant certain");

@@ -36,6 +36,7 @@ struct Origin {
   bool per_element = false;        // judged element by element; else for the tensor as a whole
   bool was_finite = false;         // unwatched: a watched op wrote it before
   bool left_before = false;        // imported, after this run had handed out numbers like it
+  bool written_since = false;      // imported: others share its memory, which an op wrote before
   bool from_other_device = false;  // unwatched: another device computed it
   bool reinterpreted = false;      // unwatched: its memory was written as numbers of another type
   std::string viewed_as;           // unwatched: its memory is also viewed as this type

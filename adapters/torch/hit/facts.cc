@@ -211,6 +211,7 @@ std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor) {
   add_values(tensor_facts, view, origin.indices);
   facts->finding.inputs.push_back(std::move(tensor_facts));
   WrittenStorages& storages = Watcher::get().storages();
+  origin.written_since = storages.is_shared_and_was_written(tensor);
   if (const auto other = storages.other_type_of(tensor); other && storages.was_finite(tensor)) {
     origin.reinterpreted = other->written;
     origin.viewed_as = type_name(other->viewed_as);

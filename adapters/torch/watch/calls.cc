@@ -209,7 +209,12 @@ void remember_written(const Wrapper& wrapper, const Call& call, const c10::Tenso
                       Extent extent) {
   Watcher& watcher = Watcher::get();
   const c10::StorageImpl* storage = storage_of(impl);
-  if (is_foreign(impl)) return;
+  if (is_foreign(impl)) {
+    if (!others_write_after(call))
+      watcher.storages().note_shared_written(impl.unsafe_storage(),
+                                             c10::typeMetaToScalarType(impl.dtype()));
+    return;
+  }
   if (__builtin_expect(others_write_after(call), 0)) {
     watcher.storages().unmark_made(storage);
     if (is_inside_collective(call)) watcher.receipts().note_more(impl);

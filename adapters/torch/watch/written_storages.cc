@@ -25,7 +25,10 @@ void WrittenStorages::forget() {
   const std::lock_guard guard(allocations_lock_);
   allocations_.clear();
   from_other_devices_.clear();
-  for (auto& [impl, lent] : lent_) lent.computed = false;
+  for (auto& [impl, lent] : lent_) {
+    lent.computed = false;
+    lent.written_as.reset();
+  }
 }
 
 void WrittenStorages::others_may_write(const at::Tensor& tensor) {
@@ -67,6 +70,17 @@ void WrittenStorages::remember_type(const c10::StorageImpl* storage,
                                     c10::ScalarType type) noexcept {
   const std::lock_guard guard(allocations_lock_);
   if (const auto found = lent_.find(storage); found != lent_.end()) found->second.written_as = type;
+}
+
+void WrittenStorages::note_shared_written(const c10::Storage& storage, c10::ScalarType type) {
+  if (!is_lent(storage.unsafeGetStorageImpl())) lend(storage);
+  remember_type(storage.unsafeGetStorageImpl(), type);
+}
+
+bool WrittenStorages::is_shared_and_was_written(const at::Tensor& tensor) const {
+  const std::lock_guard guard(allocations_lock_);
+  const auto found = lent_.find(storage_of(*tensor.unsafeGetTensorImpl()));
+  return found != lent_.end() && (found->second.computed || found->second.written_as);
 }
 
 std::optional<WrittenStorages::OtherType> WrittenStorages::other_type_of(

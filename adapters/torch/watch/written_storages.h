@@ -71,6 +71,10 @@ class WrittenStorages {
   void note_written(const c10::StorageImpl* storage, c10::ScalarType type) noexcept {
     if (__builtin_expect(is_lent(storage), 0)) remember_type(storage, type);
   }
+  // Memory that torch did not allocate: its owner may write it at any time, and an op did now.
+  void note_shared_written(const c10::Storage& storage, c10::ScalarType type);
+  // Others share it, and a watched op wrote it once: what it holds that no op wrote, they wrote.
+  [[nodiscard]] bool is_shared_and_was_written(const at::Tensor& tensor) const;
   // The other type that it is viewed as, and whether the last watched op wrote it as another than
   // the tensor's own.
   struct OtherType {

@@ -113,6 +113,25 @@ TEST_F(WrittenStoragesTest, WhatWasComputedAndGivenAwayIsStillKnownAsComputed) {
   EXPECT_FALSE(storages.was_finite(computed));
 }
 
+TEST_F(WrittenStoragesTest, WhatIsSharedAndWasWrittenIsKnown) {
+  const at::Tensor computed = at::ones({4});
+  const at::Tensor loaded = at::ones({4});
+  const at::Tensor of_others = at::ones({4});
+  storages.mark_made(storage(computed), at::kFloat, {1, Sign::kAny});
+  EXPECT_FALSE(storages.is_shared_and_was_written(computed));  // nobody else has it
+  storages.address_given(computed.storage());
+  storages.address_given(loaded.storage());
+  storages.note_shared_written(of_others.storage(), at::kFloat);
+  EXPECT_TRUE(storages.is_shared_and_was_written(computed));
+  EXPECT_FALSE(storages.is_shared_and_was_written(loaded));
+  EXPECT_TRUE(storages.is_shared_and_was_written(of_others));
+  storages.note_written(storage(loaded), at::kFloat);
+  EXPECT_TRUE(storages.is_shared_and_was_written(loaded));
+  storages.forget();
+  for (const at::Tensor& tensor : {computed, loaded, of_others})
+    EXPECT_FALSE(storages.is_shared_and_was_written(tensor));
+}
+
 TEST_F(WrittenStoragesTest, WhatIsLentIsLentHoweverMuchElseIs) {
   const at::Tensor lent = at::ones({4});
   const at::Tensor own = at::ones({4});
