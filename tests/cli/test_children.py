@@ -147,6 +147,20 @@ def leaves_in_the_end(status):
     finally:
         sys.exit(status)
 
+def catches(status):
+    try:
+        step(0)
+    except BaseException:
+        pass
+    step(1)
+    os._exit(status)
+
+def goes_on_as_another(status):
+    try:
+        step(0)
+    finally:
+        os.execv("/bin/sh", ["sh", "-c", f"exit {status}"])
+
 def has_a_child(status):
     step(1)
     os._exit(in_a_fork(exits, status))
@@ -169,7 +183,9 @@ def in_a_process(way, status):
 
 for _ in range(3):
     step(1)
-for way in exits, exits_in_the_end, leaves_in_the_end, has_a_child, is_healthy:
+for way in (
+    exits, exits_in_the_end, leaves_in_the_end, catches, goes_on_as_another, has_a_child, is_healthy
+):
     seen = [run(way, n) for n in (0, 7) for run in (in_a_fork, in_a_process)]
     print(way.__name__, *seen, flush=True)
 """
@@ -183,6 +199,8 @@ def test_a_stopped_child_never_ends_with_0(tmp_path: Path, mode: str) -> None:
         "exits 1 1 1 1",
         "exits_in_the_end 1 1 7 7",
         "leaves_in_the_end 1 1 7 7",
+        "catches 1 1 7 7",
+        "goes_on_as_another 1 1 1 1",
         "has_a_child 1 1 1 1",
         "is_healthy 0 0 7 7",
     ]
@@ -190,7 +208,7 @@ def test_a_stopped_child_never_ends_with_0(tmp_path: Path, mode: str) -> None:
     for capture in tmp_path.glob("nanscope-program.*.nsc"):
         steps += [f["origin"]["step"] for f in read_capture(capture) if f["level"] == "error"]
     # Those of the parent go on in a child, and in a child of a child.
-    assert sorted(steps) == [3] * 12 + [4] * 4
+    assert sorted(steps) == [3] * 20 + [4] * 4
 
 
 # While one thread is nearly always with the judge, the others fork: also from a backward hook.

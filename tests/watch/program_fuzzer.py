@@ -4,8 +4,9 @@
     program_fuzzer.py --seconds SECONDS
 
 A program is a list of lines over a few tensors: views (transposed, overlapping, negated, of another
-type), arithmetic, in-place ops, out= that is an operand, casts, and NumPy, DLPack and raw bytes
-between. It is made line by line while it runs plainly, and ends with the first line that leaves
+type), arithmetic, in-place ops, out= that is an operand, casts, memory that nobody has written
+(empty, resize_), of which nothing gets into a result, and NumPy, DLPack and raw bytes between.
+It is made line by line while it runs plainly, and ends with the first line that leaves
 something non-finite. Then it runs watched: the error must name that very line, a birth where an op
 made the value, an import where another hand wrote it (the next reader, where it wrote numbers of
 another type); a program that stays finite must be clean.
@@ -37,6 +38,13 @@ START = """\
 import numpy as np
 import torch
 torch.manual_seed({seed})
+def part_by_part(x):
+    made = torch.empty_like(x)
+    made[1::2] = x[1::2]
+    made[::2].copy_(x[::2])
+    return made
+def a_part(x):
+    return torch.empty(x.numel() + 40, dtype=x.dtype)[16:-24].copy_(x.reshape(-1)).clone()
 a = torch.randn(64, 48)
 b = torch.rand(64, 48) + 0.5
 c = torch.randn(48, 64)
@@ -147,6 +155,29 @@ WRITES = (
     "torch._foreach_mul_([{x}, {y}], {n})",
     "torch._foreach_sqrt_([{x}])",
 )
+# In memory that nobody has written; each name holds only what was, before its line ends.
+UNWRITTEN = (
+    "{z} = torch.empty(20, 30).fill_({n})",
+    "{z} = torch.empty_like({x}).normal_()",
+    "{z} = torch.empty_like({x}).copy_({y})",
+    "{z} = torch.mul({x}, {y}, out=torch.empty(0))",
+    "{z} = torch.log({x}, out=torch.empty_like({x}))",
+    "{z} = torch.div({x}, {y}, out=torch.empty(70, 60)[:64, :48])",
+    "{z} = torch.empty({x}.shape[::-1], dtype={x}.dtype).t().copy_({x})",
+    "{z} = part_by_part({x})",
+    "{z} = a_part({x})",
+    "{z} = part_by_part({x} * {n})",
+    "{z} = torch.where({x} == {x}, {x}, torch.empty_like({x}))",
+    "{z} = torch.empty_like({x}).nan_to_num(0, 0, 0).abs().mul_(0)",
+    "{z} = {x}.new_empty(33).uniform_(-1, 1)",
+    "if {x}.is_contiguous(): {x}.resize_({x}.numel() // 2)",
+    "if {x}.is_contiguous(): {x}.resize_(0).resize_({x}.shape)",
+    "if {x}.is_contiguous(): {z} = {x}.clone().resize_({x}.numel() // 3).sqrt()",
+    "{x}.resize_(70, 50).fill_({n})",
+    "{x}.resize_(9, 400).normal_()",
+    "{x}.resize_(0).resize_(64, 48).uniform_(-1, 1)",
+    "{z} = {x}.clone().resize_(48, 64).zero_()",
+)
 # By another hand than an op of torch.
 OUTSIDE = (
     "{x}.numpy()[0] = {n}",
@@ -159,7 +190,7 @@ OUTSIDE = (
     "keep *= np.float32({n})",
     "keep[...] = 0.25",
 )
-FAMILIES = ((VIEWS, 3), (MAKES, 8), (WRITES, 5), (OUTSIDE, 1))
+FAMILIES = ((VIEWS, 3), (MAKES, 8), (WRITES, 5), (UNWRITTEN, 3), (OUTSIDE, 1))
 
 
 def tensors_in(space: dict) -> dict[str, torch.Tensor]:
@@ -197,6 +228,7 @@ class Program:
             y=self.choose.choice(tensors),
             n=self.choose.choice(NUMBERS),
             t=self.choose.choice(TYPES),
+            z=self.choose.choice("abcdefg"),
         )
         if family is VIEWS or family is MAKES:
             line = f"{self.choose.choice('abcdefg')} = {line}"

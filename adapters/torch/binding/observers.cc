@@ -204,10 +204,11 @@ class LookingObserver final : public Observer {
     answer(alarm);
     if (alarm.empty() && may_end_a_step()) snapshot_if_due();  // each step so far was skipped
   }
-  void value_registered(const at::Tensor& value, Target target, const at::Tensor& former) override {
+  void value_registered(const at::Tensor& value, Target target, Former former) override {
     Observer::value_registered(value, target, former);
     sentinel().buffer_made(value, former);
   }
+  Former former_of(const at::Tensor& value) override { return sentinel().former_of(value); }
   void value_found(const at::Tensor& value, Target target) override {
     Observer::value_found(value, target);
     sentinel().buffer_found(value);
@@ -260,7 +261,7 @@ class LookingObserver final : public Observer {
 
 nb::object Observer::run_backward(Backward& backward) { return call_engine(backward); }
 
-void Observer::value_registered(const at::Tensor& value, Target target, const at::Tensor&) {
+void Observer::value_registered(const at::Tensor& value, Target target, Former) {
   guarded([&] { moments().value_registered(value, target); });
 }
 

@@ -51,7 +51,12 @@ class Observer {
   // A module got this parameter or buffer, perhaps in the place of a former one: remembered in
   // every mode.
   virtual void value_registered(const at::Tensor& value, Target target,
-                                const at::Tensor& former = {});
+                                Former former = Former::kNone);
+  // What is known of a value that is about to be exchanged; only a sentinel asks.
+  virtual Former former_of(const at::Tensor& value) {
+    (void)value;
+    return Former::kNone;
+  }
   // A module has it at the end; perhaps nobody registered it.
   virtual void value_found(const at::Tensor& value, Target target);
   virtual void printed(const at::Tensor& tensor) { (void)tensor; }

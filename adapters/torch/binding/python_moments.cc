@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <torch/csrc/Storage.h>
 
+#include <map>
+
 #include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/noted_method.h"
 #include "adapters/torch/binding/observers.h"
@@ -68,7 +70,10 @@ at::Tensor former_value(nb::handle module, nb::handle name, Target target) {
 
 void register_target(nb::handle module, nb::handle name, nb::handle tensor, Target target) {
   if (!is_tensor(tensor)) return;
-  observer().value_registered(unwrap(tensor), target, former_value(module, name, target));
+  const at::Tensor former = former_value(module, name, target);
+  // Without a module: what was there before anybody watched, and is left alone if it is bad.
+  const Former known = module.is_none() ? Former::kBad : observer().former_of(former);
+  observer().value_registered(unwrap(tensor), target, known);
 }
 
 // Visits the parameters and buffers that the module itself has.
@@ -78,7 +83,7 @@ void each_target(nb::handle module, Visit visit) {
     const nb::object values = nb::getattr(module, list_of(target), nb::none());
     if (!nb::isinstance<nb::dict>(values)) continue;
     for (auto [name, tensor] : nb::borrow<nb::dict>(values)) {
-      if (is_tensor(tensor)) visit(unwrap(tensor), target);
+      if (is_tensor(tensor)) visit(unwrap(tensor), target, name);
     }
   }
 }
@@ -88,10 +93,12 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
   TorchWorld& world = Watcher::get().world();
   bool optimized[2] = {};
   Target targets[2] = {};
+  Former formers[2] = {};
   const nb::handle both[2] = {one, other};
   for (int i = 0; i < 2; ++i) {
     if (!is_tensor(both[i])) continue;
     targets[i] = world.target_of(unwrap(both[i]));
+    formers[i] = observer().former_of(unwrap(both[i]));
     optimized[i] = world.forget(unwrap(both[i]));
     Watcher::get().history().let_go_of(unwrap(both[i]));
     Adapter::get().moments().forget_old_gradient(unwrap(both[i]));
@@ -100,9 +107,8 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
   nb::object result = originals().swapper(one, other);
   for (int i = 0; i < 2; ++i) {
     if (optimized[i]) world.in_optimizer(unwrap(both[i]));
-    // The other one has by now what was here.
     if (targets[i] != Target::kNone)
-      observer().value_registered(unwrap(both[i]), targets[i], unwrap(both[1 - i]));
+      observer().value_registered(unwrap(both[i]), targets[i], formers[i]);
   }
   return result;
 }
@@ -110,12 +116,18 @@ nb::object swap_tensors(nb::handle one, nb::handle other) {
 // Stands in for a method that puts tensors into a module without registering them: a copied or
 // unpickled module, one moved to another type.
 nb::object then_registered(nb::handle original, const nb::args& args, const nb::kwargs& kwargs) {
+  if (!observer().is_on() || args.size() == 0) return call(original, args, kwargs);
+  // No tensor is held: one that is not the module's alone cannot be swapped.
+  std::map<std::pair<Target, std::string>, Former> formers;
+  each_target(args[0], [&](const at::Tensor& value, Target target, nb::handle name) {
+    formers[{target, nb::str(name).c_str()}] = observer().former_of(value);
+  });
   nb::object result = call(original, args, kwargs);
-  if (observer().is_on() && args.size() > 0) {
-    each_target(args[0], [](const at::Tensor& value, Target target) {
-      observer().value_registered(value, target);
-    });
-  }
+  each_target(args[0], [&](const at::Tensor& value, Target target, nb::handle name) {
+    const auto former = formers.find({target, nb::str(name).c_str()});
+    observer().value_registered(value, target,
+                                former == formers.end() ? Former::kNone : former->second);
+  });
   return result;
 }
 
@@ -200,8 +212,15 @@ void add_module_moments(nb::module_& module) {
       },
       nb::arg().none(), nb::arg().none(), nb::arg().none());
   module.def("module_found", [](nb::handle owner) {
-    each_target(owner, [](const at::Tensor& value, Target target) {
+    each_target(owner, [](const at::Tensor& value, Target target, nb::handle) {
       observer().value_found(value, target);
+    });
+  });
+  // One that was told of before, and has more parameters by now.
+  module.def("optimizer_found", [](nb::handle optimizer) {
+    guarded([&] {
+      for (const at::Tensor& parameter : parameters_of(optimizer))
+        observer().value_found(parameter, Target::kParameter);
     });
   });
   module.def("take_swapper",

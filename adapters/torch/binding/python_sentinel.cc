@@ -62,6 +62,12 @@ void add_sentinel(nb::module_& module) {
         sentinel().unsettled(written_by(Adapter::get().stepped_optimizers().unseen()));
     return nb::make_tuple(unsettled.loss, unsettled.gradient, unsettled.read);
   });
+  module.def("holds_unexplained", [](const nb::list& optimizers) {
+    SteppedOptimizers::Optimizers all;
+    for (nb::handle optimizer : optimizers) all.push_back(nb::borrow(optimizer));
+    return sentinel().holds_unexplained(written_by(all));
+  });
+  module.def("buffers_explained", [] { sentinel().buffers_explained(); });
   // The judge goes on counting where the looks are; what happened before is not watched.
   // `missed`: the value that gave the alarm was made unwatched.
   module.def(

@@ -243,7 +243,7 @@ void Moments::grad_ended(Judge::RootId root, const Tensors& results) {
 void Moments::optimizer_made(const Tensors& parameters) {
   for (const at::Tensor& parameter : parameters) {
     watcher().world().in_optimizer(parameter);
-    watcher().world().register_target(parameter, Target::kParameter);
+    value_registered(parameter, Target::kParameter);  // its `.data` may be another by now
   }
   tell([&] { watcher().judge().optimizer_made(); });
 }

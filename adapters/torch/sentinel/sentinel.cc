@@ -78,6 +78,24 @@ std::uint64_t version_of(const at::Tensor& tensor) {
   return version;
 }
 
+// Nothing but finite numbers and -Inf.
+bool is_mask(const at::Tensor& tensor) {
+  const std::vector<at::Tensor> parts = parts_of(tensor);
+  return std::all_of(parts.begin(), parts.end(), [](const at::Tensor& part) {
+    if (sight_of(*part.unsafeGetTensorImpl()) != Sight::kWatched) return true;
+    const Statistics seen = statistics_of(OwnedView(part).view());
+    return seen.nan == 0 && seen.pos_inf == 0;
+  });
+}
+
+bool is_unexplained(const at::Tensor& tensor) {
+  if (!is_bad(tensor) || is_mask(tensor)) return false;
+  const std::vector<at::Tensor> parts = parts_of(tensor);
+  return std::any_of(parts.begin(), parts.end(), [](const at::Tensor& part) {
+    return is_bad(part) && !Watcher::get().ledger().knows(storage_id(*part.unsafeGetTensorImpl()));
+  });
+}
+
 bool same(double one, double other) {
   return std::bit_cast<std::uint64_t>(one) == std::bit_cast<std::uint64_t>(other) ||
          (std::isnan(one) && std::isnan(other));
@@ -170,6 +188,20 @@ Unsettled Sentinel::unsettled(const Written& written) {
   }
   found.gradient |= any_leaf_bad() || any_buffer_turned_bad(/*all=*/true) || any_bad(written.state);
   return found;
+}
+
+bool Sentinel::holds_unexplained(const Written& written) {
+  for (const auto& value : Watcher::get().world().live_targets()) {
+    const auto buffer = buffers_.find(value.tensor.unsafeGetTensorImpl());
+    const bool known = buffer != buffers_.end() && !buffer->second.tensor.expired();
+    if (known && buffer->second.explained) continue;
+    if (is_unexplained(value.tensor)) return true;
+  }
+  return std::any_of(written.state.begin(), written.state.end(), is_unexplained);
+}
+
+void Sentinel::buffers_explained() noexcept {
+  for (auto& [address, buffer] : buffers_) buffer.explained = buffer.was_bad;
 }
 
 void Sentinel::begin_looks() {
@@ -272,14 +304,23 @@ void Sentinel::look_at_read(const at::Tensor& tensor) {
   if (is_bad(tensor)) unsettled_.read = true;
 }
 
-void Sentinel::buffer_made(const at::Tensor& buffer, const at::Tensor& former) {
+Former Sentinel::former_of(const at::Tensor& value) const {
+  if (!holds_floats(value)) return Former::kNone;
+  const auto found = buffers_.find(value.unsafeGetTensorImpl());
+  const bool known = found != buffers_.end() && !found->second.tensor.expired();
+  return (known ? found->second.was_bad : is_bad(value)) ? Former::kBad : Former::kFinite;
+}
+
+void Sentinel::buffer_made(const at::Tensor& buffer, Former former) {
   if (!holds_floats(buffer)) return;
   const bool bad = is_bad(buffer);
-  // In the place of a finite one: it has turned bad, and that is still to be told.
-  const bool news = bad && former.defined() && !is_bad(former);
+  const bool left_alone =
+      bad && (former == Former::kBad || (former == Former::kNone && is_mask(buffer)));
+  // Otherwise it is still to be told, unless it is written before the next look.
+  const bool news = bad && !left_alone;
   buffers_.insert_or_assign(buffer.unsafeGetTensorImpl(),
                             Buffer{WeakTensor(buffer.getIntrusivePtr()),
-                                   news ? 0 : version_of(buffer), bad && !news, this_owner()});
+                                   news ? 0 : version_of(buffer), left_alone, this_owner()});
 }
 
 void Sentinel::buffer_found(const at::Tensor& buffer) {

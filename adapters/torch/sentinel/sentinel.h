@@ -18,7 +18,7 @@
 // its own with them.
 //
 // What is bad and harmless here: a loss whose gradients are thrown away, a step that the loss
-// scaler skips, a buffer that has always held -inf. Where a program writes its updates by hand, no
+// scaler skips, a buffer that was made with -inf. Where a program writes its updates by hand, no
 // step is seen: then the leaves behind the loss are looked at when a backward begins. Without a
 // snapshot (threads, another device) the exact watch is switched on at the alarm, and what was made
 // before it is said to be unwatched.
@@ -59,6 +59,9 @@ struct Unsettled {
   bool read = false;  // the host read something bad
 };
 [[nodiscard]] bool is_bad(const at::Tensor& tensor);
+
+// What a parameter or buffer was that is about to be exchanged for another value.
+enum class Former : std::uint8_t { kNone, kFinite, kBad };
 
 // What an alarm is about: empty if all is well.
 using Alarm = std::string;
@@ -107,9 +110,18 @@ class Sentinel {
   // What waits for the end; `written`: by steps that were not looked at.
   [[nodiscard]] Unsettled unsettled(const Written& written);
 
+  // A parameter, a buffer or what was written is bad, and the exact watch knows nothing of it: no
+  // op that it saw made that. Masks are left out.
+  [[nodiscard]] bool holds_unexplained(const Written& written);
+  // A replay knew all that is bad now, and found no harm in it.
+  void buffers_explained() noexcept;
+
   // A module got this buffer or parameter; while it requires no grad, no optimizer shows it.
-  // `former`, if defined, is what it takes the place of.
-  void buffer_made(const at::Tensor& buffer, const at::Tensor& former = {});
+  // `former`: what it takes the place of. A new one is left alone if it is a mask, -Inf and finite
+  // numbers; what has taken the place of something bad, too.
+  void buffer_made(const at::Tensor& buffer, Former former = Former::kNone);
+  // What the last look found, if there was one.
+  [[nodiscard]] Former former_of(const at::Tensor& value) const;
   // A module has it at the end. If nobody told of it, nobody has looked at it.
   void buffer_found(const at::Tensor& buffer);
   // The tensor is about to be exchanged for another.
@@ -140,9 +152,10 @@ class Sentinel {
   struct Buffer {
     WeakTensor tensor;
     std::uint64_t version = 0;  // and where it lies
-    bool was_bad = false;       // a mask, or what nobody has written since
+    bool was_bad = false;       // a mask, or what has been looked into already
     Owner owner;
-    bool turned = false;  // bad, and was finite before: asked about again at the end
+    bool turned = false;     // bad, and was finite before: asked about again at the end
+    bool explained = false;  // a replay knew who made it so
   };
   struct Shared;
   void write_loss(double loss);

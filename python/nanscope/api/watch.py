@@ -213,8 +213,7 @@ class WatchBlock:
                     self._adapter.register_buffer(None, None, buffer)
         for value in alive:
             if issubclass(type(value), Optimizer) and getattr(value, "param_groups", None):
-                self.hooks.optimizers.seen.add(value)
-                self._adapter.optimizer_made(value)
+                self.hooks.optimizers.tell_of(value)
         self._adapter.remember_old_gradients()
         self._old = {
             id(value): (weakref.ref(value), value._version)

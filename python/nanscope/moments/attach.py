@@ -53,13 +53,21 @@ class _Optimizers:
 
     def __init__(self, adapter: ModuleType) -> None:
         self.adapter = adapter
-        self.new: list[weakref.ref] = []
+        self.new: list[weakref.ref] = []  # made or grown since the adapter was told
         self.seen: weakref.WeakSet = weakref.WeakSet()
+        self.told: weakref.WeakSet = weakref.WeakSet()
 
     def made(self, optimizer: object) -> None:
         if optimizer not in self.seen:
             self.seen.add(optimizer)
             self.new.append(weakref.ref(optimizer))
+
+    def grown(self, optimizer: object) -> None:
+        """It gets a group; one that is being made gets its first."""
+        if optimizer in self.told:
+            self.new.append(weakref.ref(optimizer))
+        else:
+            self.made(optimizer)
 
     def tell_new(self) -> None:
         if not self.new:
@@ -68,7 +76,15 @@ class _Optimizers:
         for reference in waiting:
             optimizer = reference()
             if optimizer is not None and getattr(optimizer, "param_groups", None):
-                self.adapter.optimizer_made(optimizer)
+                self.tell_of(optimizer)
+
+    def tell_of(self, optimizer: object) -> None:
+        if optimizer in self.told:
+            self.adapter.optimizer_found(optimizer)
+            return
+        self.seen.add(optimizer)
+        self.told.add(optimizer)
+        self.adapter.optimizer_made(optimizer)
 
     def dropped(self, optimizer: object, *_: object) -> None:
         self.tell_new()
@@ -211,6 +227,7 @@ class Hooks:
         self.undo += [before.remove, after.remove]
         kind, optimizers = torch.optim.Optimizer, self.optimizers
         self._put(kind, "__init__", _Noted(kind.__init__, optimizers.made))
+        self._put(kind, "add_param_group", _Noted(kind.add_param_group, optimizers.grown))
         self._put(kind, "zero_grad", noted(kind.zero_grad, optimizers.dropped))
 
     def _modules(self, torch: ModuleType, adapter: ModuleType) -> None:

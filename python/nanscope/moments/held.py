@@ -60,18 +60,32 @@ class Raised:
         self.handed = handed_to_what_raised(error.__traceback__, main_file)
 
 
-def tell_of_modules(adapter: ModuleType, model: object | None) -> None:
-    """The parameters and buffers that modules have now: `_buffers[name] = x` registers none."""
+def tell_of_owners(adapter: ModuleType, model: object | None) -> None:
+    """The parameters and buffers that modules and optimizers have now: `_buffers[name] = x` and
+    `param_groups[0]["params"].append(x)` register none.
+    """
     torch = sys.modules["torch"]
-    Module = torch.nn.Module
     if model is not None:
-        found = list(model.modules())
-    else:
-        alive = gc.get_objects()
-        kinds = {kind for kind in set(map(type, alive)) if issubclass(kind, Module)}
-        found = [value for value in alive if type(value) in kinds]
-    for module in found:
+        for module in model.modules():
+            adapter.module_found(module)
+        return
+    for module in alive(torch.nn.Module):
         adapter.module_found(module)
+    for optimizer in alive(torch.optim.Optimizer):
+        adapter.optimizer_found(optimizer)
+
+
+def alive(owner: type) -> list:
+    """All objects of this type or one derived from it."""
+    values = gc.get_objects()
+    kinds = {kind for kind in set(map(type, values)) if issubclass(kind, owner)}
+    return [value for value in values if type(value) in kinds and _is_made(value)]
+
+
+def _is_made(owner: object) -> bool:
+    """Not one whose constructor raised, or is still at work."""
+    values = getattr(owner, "__dict__", {})
+    return "_parameters" in values or isinstance(values.get("param_groups"), list)
 
 
 def tell_end(

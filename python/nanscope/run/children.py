@@ -124,7 +124,8 @@ class Children:
         if not watch.settings.is_child:
             return status  # called by hand in the program's own process
         kind = "exception" if self.raised else "normally"
-        if self.stopped and not status:  # it called sys.exit(0) on its way out
+        # It called sys.exit(0) on its way out, or caught what stopped it.
+        if (self.stopped or watch.swallowed_a_stop) and not status:
             kind = "stopped"
         changed = watch.judge(Ending(kind, status), self.raised)
         if changed is not None and together.is_one_of_many():
@@ -133,6 +134,8 @@ class Children:
 
     # ---------------------------------------------------------------- other programs
     def _other_program(self, event: str, args: tuple) -> None:
+        if event == "os.exec" and self.watch.swallowed_a_stop:
+            self.watch.exits(0)  # the other program's status would be taken for this one's
         if not _is_python(event, args) or is_compiler_at_work():
             return
         if self.watch.following is not None and event in FOLLOWED:

@@ -80,7 +80,7 @@ class Observer:
         self.adapter.watch(False)
         if not ours:
             if self.adapter.knows_bad_values():
-                held.tell_of_modules(self.adapter, self.stretch.model)
+                held.tell_of_owners(self.adapter, self.stretch.model)
             held.tell_end(self.adapter, raised, ending.status, self.stretch.held())
         self.stretch.before_finish()
         return self.stretch.finish(ending)

@@ -52,6 +52,11 @@ IN_CHILD = "nanscope: an error in a child process, pid {}."
 NOT_JOINED = "they ran without nanscope: another interpreter, or -I, -S or -E"
 
 
+def _is_loader_worker() -> bool:
+    data = sys.modules.get("torch.utils.data")
+    return data is not None and data.get_worker_info() is not None
+
+
 def _say_which_rank(conclusion: Conclusion) -> None:
     if together.is_one_of_many():
         conclusion.capture.rank = board.own_rank()
@@ -197,6 +202,7 @@ class Watch:
         if not self.observer.forked():
             return  # a snapshot: what it watches, if ever, is the run
         self.settings.is_child = True
+        self.settings.stop_raised = False
         self.ranks.forked()
         arrivals.other_processes = True
         self.settings.json = self.settings.html = ""
@@ -355,9 +361,7 @@ class Watch:
         """
         if not capture.error:
             return True
-        data = sys.modules.get("torch.utils.data")
-        is_worker = data is not None and data.get_worker_info() is not None
-        return is_worker and is_left_to_the_run(self.settings.news)
+        return _is_loader_worker() and is_left_to_the_run(self.settings.news)
 
     def _nothing_watched(self, ending: Ending) -> int | None:
         if self.settings.followed:
@@ -426,7 +430,14 @@ class Watch:
         """`os._exit`: nothing else runs after it."""
         if self.judging or not isinstance(status, int):
             return
-        stopped = replaces_stop(sys.exc_info()[1], (Stop, ChildStop))
+        stopped = replaces_stop(sys.exc_info()[1], (Stop, ChildStop)) or self.swallowed_a_stop
         found = self.judge(Ending("stopped" if stopped else "normally", status & 0xFF))
         if found is not None:
             REAL_EXIT(found)
+
+    @property
+    def swallowed_a_stop(self) -> bool:
+        """This child was stopped and ran on. A loader's worker has handed that to its parent, which
+        takes another status than 0 for an accident of its own.
+        """
+        return self.settings.stop_raised and not _is_loader_worker()

@@ -55,6 +55,7 @@ class Settings:
         self.news = ""
         self.handed = ""
         self.is_child = False
+        self.stop_raised = False  # in this child: it ends with 0 no more, whatever catches that
         self.follow = True
         self.followed = ""
         self.__dict__.update(values)
@@ -108,7 +109,8 @@ class Settings:
 
     def for_child(self) -> dict[str, object]:
         outputs = {"json": "", "html": "", "notify": [], "bad_batch": "", "replay": ""}
-        return {**vars(self), "is_child": True, "force": False, **outputs}
+        new = {"is_child": True, "stop_raised": False, "force": False}
+        return {**vars(self), **new, **outputs}
 
     def be_of_a_replay(self) -> None:
         """A replay stops at the first error, and speaks to nobody but the run."""

@@ -50,6 +50,7 @@ class Stopping:
         found = finding()
         sentence = sentence_of(found)
         if on_error == "stop":
+            self.settings.stop_raised = True
             return ChildStop(sentence, found)
         if self.settings.pdb and not child:  # the standard input of a child is not the terminal
             from nanscope.run import debugger

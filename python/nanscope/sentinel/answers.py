@@ -49,6 +49,7 @@ class Answer:
         self.data = data
         self.conclusion = Conclusion(_core.Capture.from_bytes(data), "", how["complaints"])
         self.moments: int = how["moments"]  # that it came to
+        self.unexplained: bool = how["unexplained"]  # something is bad, and it saw nothing make it
         self.early_end: str = how["ending"] or "it ended early"
         self.comparison = comparison
         self.error: Finding | None = Report.of(self.conclusion.capture).first_error

@@ -40,6 +40,7 @@ UNGUARDED = (
     "nanscope: the system could not keep the replay's files apart: what the program opened during "
     "it {}was really written, renamed or deleted once more."
 )
+UNEXPLAINED = "nothing that the replay watched had made it so"
 GOES_EXACT = "nanscope: {} From step {} on every operation is watched."
 
 
@@ -163,7 +164,12 @@ class Sentinel:
             return None
         if answer.error is None:
             self.false_alarms += 1
-            self._say(f"nanscope: it did no harm: the replay was {answer.comparison.sentence()}.")
+            if answer.unexplained:
+                self._say_unexplained(f"step {steps}", answer)
+            else:
+                sentence = answer.comparison.sentence()
+                self._say(f"nanscope: it did no harm: the replay was {sentence}.")
+                self.adapter.buffers_explained()
             if self.false_alarms >= MOST_FALSE_ALARMS:
                 self._go_exact("Such values are usual here.", steps)
             else:
@@ -207,6 +213,12 @@ class Sentinel:
         )
         self.remarks.append(f"nanscope: the replay was {answer.comparison.sentence()}.{doubt}")
 
+    def _say_unexplained(self, when: str, answer: answers.Answer) -> None:
+        """It was so before the snapshot, or another hand than an op's wrote it."""
+        self._say(f"nanscope: {UNEXPLAINED}; it was {answer.comparison.sentence()}.")
+        what = f"a parameter, buffer or optimizer's state that is not finite at {when}"
+        self.gaps.append((what, UNEXPLAINED, 1))
+
     def _why_silent(self) -> str:
         if self.snapshots.taken:
             return "and no replay could tell why"
@@ -231,6 +243,8 @@ class Sentinel:
             self.gaps.append(("the end of the program", f"{why}, {self._why_silent()}", 1))
         elif answer.error is not None:
             self._keep(answer)
+        elif answer.unexplained:
+            self._say_unexplained("the end of the program", answer)
         return answer
 
     def end(self) -> None:

@@ -82,13 +82,17 @@ class SentinelObserver(Observer):
         self.adapter.watch(False)
         if ended:
             if self.adapter.knows_bad_values():
-                held.tell_of_modules(self.adapter, self.stretch.model)
+                held.tell_of_owners(self.adapter, self.stretch.model)
             held.tell_end(self.adapter, None, 0, self.stretch.held())
         status = self.stretch.error_status if self.adapter.error_found() else 0
         return self.stretch.finish(Ending(kind, status))
 
     # ---------------------------------------------------------------- the end
     def conclude(self, ending: Ending, raised: Raised | None, ours: bool) -> Conclusion:
+        if self.replays and not ours:
+            self.adapter.watch(False)
+            held.tell_of_owners(self.adapter, self.stretch.model)
+            self.sentinel.replay.look_for_unexplained()
         if not self.looks():
             conclusion = super().conclude(ending, raised, ours)
             if self.replays:
@@ -118,15 +122,17 @@ class SentinelObserver(Observer):
         if sentinel.answer is not None:
             self.ran_on(sentinel.answer, ending)
             return sentinel.answer
+        held.tell_of_owners(self.adapter, self.stretch.model)
         why = self.suspicion(ending, raised)
         answer = sentinel.at_end(why, ending.kind == "signal") if why else None
         if answer is not None and answer.error is not None:
             self.keep(answer)
+        elif sentinel.gaps:
+            return None  # of which no replay knows
         return answer
 
     def suspicion(self, ending: Ending, raised: Raised | None) -> str | None:
         """Why the end is worth a replay."""
-        held.tell_of_modules(self.adapter, self.stretch.model)
         return suspicion(self.adapter, ending, raised, self.stretch.held)
 
     def may_be_undone(self, answer: Answer) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from typing import NoReturn
 
@@ -33,6 +34,7 @@ class Replay:
         self.host = host
         self.ends_at_last_moment = woken.last_moment < 0
         self.scratch = scratch_of(os.getpid())
+        self.unexplained = False
         self.began_at = adapter.sentinel_counts()[2]
 
     def begin(self) -> None:
@@ -58,12 +60,25 @@ class Replay:
     def last_moment(self) -> NoReturn:
         """The moment of the alarm has come and is judged."""
         kind = "signal" if self.ends_at_last_moment else "normally"
+        self.look_for_unexplained()
         self.send(self.host.conclude_replay(kind, ended=self.ends_at_last_moment))
+
+    def look_for_unexplained(self) -> None:
+        """Before the session is ended: is something bad of which the exact watch knows nothing?"""
+        optimizers = held.alive(sys.modules["torch"].optim.Optimizer)
+        for optimizer in optimizers:  # `param_groups[0]["params"].append(x)` registers nothing
+            self.adapter.optimizer_found(optimizer)
+        self.unexplained = self.adapter.holds_unexplained(optimizers)
 
     def send(self, conclusion: Conclusion, ending: str = "") -> NoReturn:
         """What was judged; also where the program came to an end of its own."""
         moments = self.adapter.sentinel_counts()[0]
-        how = {"moments": moments, "ending": ending, "complaints": conclusion.complaints}
+        how = {
+            "moments": moments,
+            "ending": ending,
+            "complaints": conclusion.complaints,
+            "unexplained": self.unexplained,
+        }
         answers.send(self.woken.answer, how, conclusion.capture.to_bytes())
         REAL_EXIT(0)
 
