@@ -85,8 +85,16 @@ Finding within(Finding finding, Limits limits) {
   if (chain.size() > limits.list) {
     // The middle goes: where it began and where it did harm are the point.
     const auto half = static_cast<std::ptrdiff_t>(limits.list / 2);
+    const auto cut = static_cast<std::ptrdiff_t>(chain.size()) - 2 * half;
     chain.erase(chain.begin() + half, chain.end() - half);
     finding.chain_truncated = true;
+    for (Link& branch : finding.cleaned) {
+      if (!branch.parent || *branch.parent < half) continue;
+      if (*branch.parent < half + cut)
+        branch.parent.reset();
+      else
+        *branch.parent -= static_cast<int>(cut);
+    }
   }
   if (finding.inputs.size() > limits.list) {
     finding.inputs_left_out += static_cast<std::int64_t>(finding.inputs.size() - limits.list);

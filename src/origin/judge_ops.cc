@@ -374,7 +374,10 @@ EventId JudgedOp::add_event(Kinds out) {
                                     std::any_of(event.inf.begin(), event.inf.end(), is_self));
   const bool birth = own && event.origin_kind == OriginKind::kBirth && !record_.place.printing;
   if (birth) state_.notes.born(*event.source);
-  if (own && event.source->declared() && !record_.place.printing)
+  // A constant that no text of the program spells is torch's own, or was computed.
+  const auto& facts = own ? event.source->view.facts : nullptr;
+  const bool spelled = facts == nullptr || !facts->not_spelled;
+  if (own && event.source->declared() && spelled && !record_.place.printing)
     state_.notes.declared(*event.source);
   const std::shared_ptr<Source> source = birth && state_.strict ? event.source : nullptr;
   const EventId id = state_.add(std::move(event)).id;

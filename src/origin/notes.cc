@@ -40,13 +40,15 @@ void Notes::born(Source& source) {
 
 void Notes::declared(Source& source) {
   if (source.view.id < first_own_) return;
-  source.intended = site_in(intended_, source.view, kMostIntended);
-  if (source.intended == nullptr) {
+  NoteSite* site = site_in(intended_, source.view, kMostSites);
+  if (site == nullptr || (site->count == 0 && intended_order_.size() >= kMostIntended)) {
     ++intended_more_;
-  } else if (source.intended->count++ == 0) {
-    source.intended->first = source.view;
-    intended_order_.push_back(source.intended);
+    return;
   }
+  source.intended = site;
+  if (site->count++ > 0) return;
+  site->first = source.view;
+  intended_order_.push_back(site);
 }
 
 void Notes::met(Source& source, Fate fate) {

@@ -74,7 +74,8 @@ def with_empty_remarks(data, again):
     empty = {"remark": "", "argument": "", "parameter": False, "feeding": None, "source": []}
     empty |= {"inputs_left_out": 0, "forewarning": None, "only_compiled": None}
     empty |= {"before": [], "after": [], "exponents": None, "bad_map": None}
-    empty |= {"cleaned": [], "modules": [], "modules_left_out": 0}
+    empty |= {"cleaned": [], "cleaned_more": 0, "parent": None}
+    empty |= {"modules": [], "modules_left_out": 0}
     empty |= {"device": "cpu", "collective": None}
     empty |= {"given": [], "received_by": [], "received_by_more": 0}
     empty |= {"healthy": [], "undone": None, "allowed": None, "made": None}

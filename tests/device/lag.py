@@ -40,7 +40,15 @@ def compiled(source: str, *needed: Path) -> Path:
 def compile_into(library: Path, source: Path) -> None:
     folder = Path(torch.__file__).parent
     made = library.with_suffix(f".{os.getpid()}.tmp")
-    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O0", "-U_FORTIFY_SOURCE", "-fPIC", "-shared", "-w"]
+    command = [
+        os.environ.get("CXX", "g++"),
+        "-std=c++20",
+        "-O0",
+        "-U_FORTIFY_SOURCE",
+        "-fPIC",
+        "-shared",
+        "-w",
+    ]
     command += [f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"]
     command += [f"-I{folder / 'include'}", str(source), "-o", str(made)]
     command += [f"-L{folder / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{folder / 'lib'}"]

@@ -29,13 +29,14 @@ namespace {
 class Recorder {
  public:
   Recorder(const Wrapper& wrapper, const Call& call, void* result, const Before* before,
-           bool results_seen_finite)
+           ResultsSeen seen)
       : facts(wrapper, call, result, before),
         wrapper_(wrapper),
         call_(call),
         result_(result),
         before_(before),
-        results_seen_finite_(results_seen_finite) {
+        seen_(seen),
+        results_seen_finite_(seen == ResultsSeen::kFinite) {
     record.op = &wrapper.info;
   }
 
@@ -119,6 +120,10 @@ class Recorder {
   [[nodiscard]] const at::Tensor& bad_output() const { return *bad_output_; }
 
   [[nodiscard]] bool worth_telling() const {
+    // What was written is finite. What is bad beside it was so before, and nobody has read it.
+    if (wrapper_.partial_write && seen_ == ResultsSeen::kPassedOver && record.reads.empty() &&
+        !record.nonfinite_scalar)
+      return false;
     if (!record.reads.empty() || bad_output_.has_value()) return true;
     const Judge& judge = Watcher::get().judge();
     if (wrapper_.info.traits.zeroes && judge.awaits_gradients()) return true;
@@ -302,6 +307,7 @@ class Recorder {
   const Call& call_;
   void* result_;
   const Before* before_;
+  const ResultsSeen seen_;
   const bool results_seen_finite_;
   bool nan_scalar_ = false;
   std::vector<KindMap> input_kinds_;
@@ -322,11 +328,11 @@ void destroy_result(const Wrapper& wrapper, void* result) {
 }  // namespace
 
 void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before,
-              bool results_seen_finite) {
+              ResultsSeen seen) {
   if (!watching) return;  // a thread that outlived the judgement
   const Busy busy;
   const WithoutGil without_gil;
-  Recorder recorder(wrapper, call, result, before, results_seen_finite);
+  Recorder recorder(wrapper, call, result, before, seen);
   recorder.read_inputs();
   recorder.read_outputs();
   if (!recorder.worth_telling()) return;
@@ -364,7 +370,7 @@ void tell_raised(Wrapper& wrapper, Call& call, const Before* before) noexcept {
   try {
     const Busy busy;
     const WithoutGil without_gil;
-    Recorder recorder(wrapper, call, nullptr, before, false);
+    Recorder recorder(wrapper, call, nullptr, before, ResultsSeen::kBad);
     recorder.read_inputs();
     if (recorder.record.reads.empty()) return;
     recorder.record.place = current_place();

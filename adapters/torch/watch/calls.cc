@@ -495,7 +495,10 @@ void look_at_results(Call& call, void* result, const Before* before) {
                        0)) {
     const Timed<2> timed(Part::kHit);
     const OwnTime::Whole whole(thread.own_time());
-    tell_hit(wrapper, call, result, before, !look.bad && !look.passed_over);
+    tell_hit(wrapper, call, result, before,
+             look.bad           ? ResultsSeen::kBad
+             : look.passed_over ? ResultsSeen::kPassedOver
+                                : ResultsSeen::kFinite);
   }
   if (__builtin_expect(wrapper.looks_aside, 0)) {
     const Timed<2> timed(Part::kAside);

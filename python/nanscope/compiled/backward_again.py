@@ -181,7 +181,7 @@ def _again(
             results = call.again(inputs, way)
         try:
             leaves_now = list(leaves.values())
-            with ways.as_if_alone(), generators.left_alone():
+            with ways.as_if_alone(), generators.left_alone(call.region.graph):
                 found = adapter.repeat_region(_gradients_of, call, results, received, leaves_now)
         except (NonFiniteError, CannotReplay):
             raise

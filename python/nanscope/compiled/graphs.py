@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 PLACES = "nanscope_places"  # of a node's `meta`
 _DRAWS = re.compile(
-    r"rand|dropout|bernoulli|normal_|multinomial|exponential|uniform|cauchy|geometric|poisson|"
-    r"gumbel|rrelu|scaled_dot_product|multi_head"
+    r"rand|dropout|bernoulli|normal(?!iz)|multinomial|exponential|uniform|cauchy|geometric|poisson|"
+    r"binomial|gamma|dirichlet|gumbel|rrelu|scaled_dot_product|multi_head|lstm|gru|rnn_(tanh|relu)"
 )
 _ALLOCATES = re.compile(r"empty")
 _TALKS = re.compile(r"c10d|distributed|all_reduce|all_gather|reduce_scatter|all_to_all")
@@ -43,7 +43,7 @@ class KeptGraph:
         names = [name_of(node) for node in _calls(self.run)]
         self.size = len(names)  # calls
         # Nobody would notice, but by the generators that it draws from.
-        self.may_be_repeated = all(n.meta[repeatable.OF_TORCH] for n in _nodes(self.run))
+        self.may_be_repeated = all(n.meta.get(repeatable.OF_TORCH, False) for n in _nodes(self.run))
         self.draws = not self.may_be_repeated or any(map(_DRAWS.search, names))
         self.divides = repeatable.results_of_divisions(self.run.graph, name_of)
         self.allocates = any(map(_ALLOCATES.search, names))  # memory that it may not write

@@ -16,6 +16,10 @@ from nanscope.compiled import generators
 from nanscope.compiled.dispatch_mode import DispatchMode
 from nanscope.compiled.repeatable import NAMESPACES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nanscope.compiled.graphs import KeptGraph
+
 aten = torch.ops.aten
 
 
@@ -24,12 +28,15 @@ class OtherNumbers(Exception):
 
 
 @contextmanager
-def the_same(adapter, before, after, seeded: bool):
+def the_same(adapter, graph: KeptGraph, before, after, seeded: bool):
     """Draws what was drawn between these two states of the generator; leaves it as it is now.
 
     `seeded`: as a kernel of inductor would.
     """
-    with drawn_from(before) as others:
+    if before is None or not graph.draws:
+        yield
+        return
+    with drawn_from(graph, before) as others:
         if seeded:
             seeds = _Seeded(adapter)
             with seeds:
@@ -45,10 +52,10 @@ def the_same(adapter, before, after, seeded: bool):
 
 
 @contextmanager
-def drawn_from(before):
+def drawn_from(graph: KeptGraph, before):
     """The generator of the CPU as it was, if that is known; leaves all as they are now."""
-    with generators.left_alone() as now:
-        if before is not None:
+    with generators.left_alone(graph) as now:
+        if now is not None and before is not None:
             torch.set_rng_state(before)
         yield now
 

@@ -57,7 +57,7 @@ class Recompiled:
         import torch._inductor.config as config
 
         patches = {**call.region.settings, self.setting.name: self.setting.value}
-        with config.patch(patches), random_bits.drawn_from(call.drawn_from):
+        with config.patch(patches), random_bits.drawn_from(call.region.graph, call.drawn_from):
             if self._compiled is None:
                 self._compiled = _compile(call, inputs, patches)
             return tuple(self._compiled(*inputs))

@@ -34,11 +34,8 @@ def eagerly(call: RegionCall, inputs: list[object], graph: GraphModule | None = 
     region = call.region
     graph = graph or region.graph.run
     run = _run_backward if region.in_backward else forward_again.run
-    before, after, seeded = call.drawn_from, call.drawn_to, region.seeded
-    if before is None:  # it draws nothing that is known of
-        before = after = torch.get_rng_state()
-        seeded = False
-    with as_if_alone(), random_bits.the_same(region.adapter, before, after, seeded):
+    drawn = region.graph, call.drawn_from, call.drawn_to
+    with as_if_alone(), random_bits.the_same(region.adapter, *drawn, region.seeded):
         return run(graph, inputs)
 
 
@@ -73,5 +70,5 @@ def by_the_compiler(call: RegionCall, inputs: list[object]) -> tuple:
         raise CannotReplay(WRITES_HELD)  # it would write the program's own
     if any(tensor.requires_grad for tensor in region.graph.held):
         raise CannotReplay(HOLDS_LEAVES)
-    with as_if_alone(), random_bits.drawn_from(call.drawn_from):
+    with as_if_alone(), random_bits.drawn_from(region.graph, call.drawn_from):
         return tuple(region.compiled(*inputs[held:]))

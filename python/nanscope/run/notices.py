@@ -66,6 +66,7 @@ class Notices:
         self.over = False
         self.places: list[str] = list(dict.fromkeys(watch.settings.notify))
         self.done: set[str] = set()
+        self.undo: list[Callable[[], None]] = []
 
     def begin(self) -> None:
         for name in TRACKERS:
@@ -79,12 +80,17 @@ class Notices:
                 original = getattr(run, method, None)
                 if original is not None and not self.over:
                     setattr(run, method, noted(original, before=lambda *_: self.run_ends(name)))
+                    self.undo.append(
+                        lambda method=method, original=original: setattr(run, method, original)
+                    )
 
         return follow
 
     def end(self) -> None:
         """Of a cell: what follows is not told of."""
         self.over = True
+        while self.undo:
+            self.undo.pop()()
 
     def run_ends(self, name: str) -> None:
         """The program ends the tracker's run; if an error is known, it is told now or never."""

@@ -19,6 +19,10 @@ from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.instrument import as_functions
 from nanscope.fix.patch.operation import imported
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import torch
+
 LIBRARIES = ("torch", "math", "numpy")
 MOST = 40  # elements of an operand
 ARGUMENTS = (("self", "input"), ("other", "exponent"))
@@ -104,21 +108,40 @@ def _tried(case: Case, candidate: Candidate, names: str, given: list, original, 
     if judgement is not None and judgement.status == "failed":
         return judgement.detail
     in_gradient = case.finding.harm is not None and case.finding.harm.kind == "gradient"
-    return "its slope is not finite" if in_gradient and _is_steep(functions[1], values) else ""
+    return "its slope is not finite" if in_gradient and _is_steep(functions, values) else ""
 
 
-def _is_steep(function: Callable, values: list) -> bool:
-    """Where the value is finite its slope is not: the run would meet it in the gradient."""
+def _is_steep(functions: list[Callable], values: list) -> bool:
+    """Where the value is finite its slope is not: the run would meet it in the gradient. A healthy
+    element that is as steep in the original does no harm there.
+    """
+    import torch
+
+    (before, slopes_before), (result, slopes) = (_sloped(each, values) for each in functions)
+    if result is None or not bool(torch.isfinite(result).all()):
+        return False
+    for number, slope in enumerate(slopes):
+        if slope is None:
+            continue
+        steep = ~torch.isfinite(slope)
+        was = slopes_before[number] if before is not None else None
+        if was is not None and before.shape == slope.shape == was.shape:
+            steep &= torch.isfinite(was) | ~torch.isfinite(before)
+        if bool(steep.any()):
+            return True
+    return False
+
+
+def _sloped(function: Callable, values: list) -> tuple[torch.Tensor | None, list]:
     import torch
 
     from nanscope.fix.run.values import copies, gradients
 
     given = copies(values)
     result = function(*given)
-    if not isinstance(result, torch.Tensor) or not bool(torch.isfinite(result).all()):
-        return False
-    slopes = [slope for slope in gradients(result, given) if slope is not None]
-    return not all(bool(torch.isfinite(slope).all()) for slope in slopes)
+    if not isinstance(result, torch.Tensor):
+        return None, []
+    return result, gradients(result, given)
 
 
 def _modules(case: Case) -> dict:

@@ -62,7 +62,7 @@ def _as_sigmoid(case: Case, node: cst.CSTNode) -> str | None:
         code = f"torch.sigmoid({argument(source, negated.operands[0])})"
     else:
         code = f"torch.sigmoid(-{primary(source, exponent)})"
-    return code if above is None or is_one(above) else f"{source.code(above)} * {code}"
+    return code if above is None or is_one(above) else f"{primary(source, above)} * {code}"
 
 
 def tangent(case: Case) -> Iterator[Candidate]:
