@@ -53,10 +53,9 @@ std::string outcome(const Comparison& comparison, const std::string& since, cons
                        same == 1 ? "1 tensor has" : count_text(same, "tensor") + " have");
   const auto most = std::find_if(comparison.changes.begin(), comparison.changes.end(),
                                  [](const Change& x) { return x.kind == ChangeKind::kMoved; });
-  return fmt::format("No tensor went bad since {}; {} of {} moved, most of all {} (by {}).",
-                     since, grouped(static_cast<std::int64_t>(moved)),
-                     count_text(moved + same, "tensor"), report::safe(most->name),
-                     moved_text(most->moved));
+  return fmt::format("No tensor went bad since {}; {} of {} moved, most of all {} (by {}).", since,
+                     grouped(static_cast<std::int64_t>(moved)), count_text(moved + same, "tensor"),
+                     report::safe(most->name), moved_text(most->moved));
 }
 
 // In a line, with what the comparison leaves open.
@@ -67,8 +66,9 @@ std::string headline(const Comparison& comparison, const std::string& against, c
         return change.kind == ChangeKind::kOnlyNow && change.now->facts->is_bad();
       }));
   if (bad_and_new > 0)
-    line += fmt::format(" {} not finite and only here.",
-                        bad_and_new == 1 ? "1 tensor is" : count_text(bad_and_new, "tensor") + " are");
+    line +=
+        fmt::format(" {} not finite and only here.",
+                    bad_and_new == 1 ? "1 tensor is" : count_text(bad_and_new, "tensor") + " are");
   if (!comparison.complete) line += " Not all could be read: the rest was not compared.";
   return line + "\n";
 }

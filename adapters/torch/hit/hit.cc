@@ -327,8 +327,7 @@ void destroy_result(const Wrapper& wrapper, void* result) {
 
 }  // namespace
 
-void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before,
-              ResultsSeen seen) {
+void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before, ResultsSeen seen) {
   if (!watching) return;  // a thread that outlived the judgement
   const Busy busy;
   const WithoutGil without_gil;

@@ -47,8 +47,8 @@ const float* as_floats(const T* numbers, std::int64_t count, float (&room)[kMost
   }
 }
 
-// Four numbers side by side: one sum alone would wait for itself. Doubles are in two halves, for wider
-// vectors are passed differently where the compiler may use AVX and where not.
+// Four numbers side by side: one sum alone would wait for itself. Doubles are in two halves, for
+// wider vectors are passed differently where the compiler may use AVX and where not.
 using Floats = float __attribute__((vector_size(16)));
 using TwoFloats = float __attribute__((vector_size(8)));
 using TwoDoubles = double __attribute__((vector_size(16)));
