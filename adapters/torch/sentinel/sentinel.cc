@@ -200,8 +200,12 @@ bool Sentinel::holds_unexplained(const Written& written) {
   return std::any_of(written.state.begin(), written.state.end(), is_unexplained);
 }
 
-void Sentinel::buffers_explained() noexcept {
-  for (auto& [address, buffer] : buffers_) buffer.explained = buffer.was_bad;
+void Sentinel::buffers_explained() {
+  for (auto& [address, buffer] : buffers_) {
+    buffer.explained = buffer.was_bad;
+    auto strong = buffer.turned ? buffer.tensor.lock() : nullptr;
+    if (strong && is_mask(at::Tensor(std::move(strong)))) buffer.turned = false;
+  }
 }
 
 void Sentinel::begin_looks() {

@@ -113,8 +113,8 @@ class Sentinel {
   // A parameter, a buffer or what was written is bad, and the exact watch knows nothing of it: no
   // op that it saw made that. Masks are left out.
   [[nodiscard]] bool holds_unexplained(const Written& written);
-  // A replay knew all that is bad now, and found no harm in it.
-  void buffers_explained() noexcept;
+  // A replay knew all that is bad now, and found no harm in it. The end asks again, but for masks.
+  void buffers_explained();
 
   // A module got this buffer or parameter; while it requires no grad, no optimizer shows it.
   // `former`: what it takes the place of. A new one is left alone if it is a mask, -Inf and finite
