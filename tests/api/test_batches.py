@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import nanscope
+from nanscope.run import progress
 
 NAN, INF = float("nan"), float("inf")
 
@@ -314,3 +316,15 @@ def test_a_step_over_checkpoints_that_raises_for_another_reason() -> None:
     with pytest.raises(FileNotFoundError) as caught:
         nanscope.bisect_checkpoints(["missing.pt"])
     assert caught.value.__notes__ == ["nanscope: raised while trying missing.pt."]
+
+
+def test_a_terminal_sees_what_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def step(path: str) -> float:
+        seen.append("nanscope-seconds" in {thread.name for thread in threading.enumerate()})
+        return 1.0
+
+    monkeypatch.setattr(progress, "is_terminal", lambda: True)
+    nanscope.bisect_checkpoints(["a.pt", "b.pt"], step)
+    assert seen and all(seen)

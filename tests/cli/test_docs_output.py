@@ -186,6 +186,13 @@ def test_compiled(tmp_path: Path) -> None:
     assert is_shown_by("...\n" + way + "\n...", nanscope(tmp_path, "run", "train.py"))
 
 
+@pytest.mark.release
+def test_only_when_compiled(tmp_path: Path) -> None:
+    cause = blocks("compiled.md", "text")[1]
+    shutil.copy(ROOT / "tests/compiled/cases/only_when_compiled.py", tmp_path / "train.py")
+    assert is_shown_by("...\n" + cause + "\n...", nanscope(tmp_path, "run", "train.py"))
+
+
 @pytest.mark.slow
 def test_the_self_test(tmp_path: Path) -> None:
     (line,) = [text for text in blocks("doctor.md", "text") if text.startswith("self-test")]

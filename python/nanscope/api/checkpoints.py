@@ -9,6 +9,7 @@ from nanscope.api.leaves import leaves_of
 from nanscope.api.trial import ABOUT_NAN
 from nanscope.errors import NonFiniteError, Unreadable
 from nanscope.outside.arrays import array_of
+from nanscope.run import progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class _Tries:
 
     def _why(self, path: Path) -> str | None:
         try:
-            given = self.step(path)
+            with progress.counted(f"trying {os.fspath(path)}"):
+                given = self.step(path)
         except Exception as error:
             text = str(error).partition("\n")[0]
             if isinstance(error, NonFiniteError) or ABOUT_NAN.search(text):

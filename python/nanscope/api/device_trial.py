@@ -8,6 +8,7 @@ import sys
 import time
 
 from nanscope.api import self_test
+from nanscope.run import progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +36,13 @@ def carry_out(name: str) -> int:
         return status_of([], f"{name} is not there: {first_line(error)}")
     lines = [f"device   {there}"]
     wrong = []
-    for part in (try_types, try_places, try_births, try_losses):
-        text, problem = part(there)
-        lines.append(text)
-        wrong += [problem] if problem else []
-    lines += looks(there)
-    lines.append(cost(there))
+    with progress.counted(f"trying {there}"):
+        for part in (try_types, try_places, try_births, try_losses):
+            text, problem = part(there)
+            lines.append(text)
+            wrong += [problem] if problem else []
+        lines += looks(there)
+        lines.append(cost(there))
     return status_of(lines, "; ".join(wrong), there)
 
 
