@@ -39,6 +39,7 @@ double largest_of_weight(const at::Tensor& weight) {
     return std::isinf(largest) ? NAN : largest;
   }
   const Statistics seen = statistics_of(OwnedView(weight).view());
+  if (seen.nan + seen.pos_inf + seen.neg_inf > 0) return NAN;  // what is left says nothing
   return seen.min && seen.max ? std::max(std::fabs(*seen.min), std::fabs(*seen.max)) : NAN;
 }
 

@@ -11,12 +11,11 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <tuple>
 
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/session/story.h"
+#include "adapters/torch/session/warnings.h"
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/locks.h"
 #include "adapters/torch/watch/threads.h"
@@ -27,7 +26,6 @@ namespace nanscope::torch_adapter {
 namespace {
 
 constexpr std::size_t kMostNotes = 50;
-constexpr std::size_t kMostWarnings = 20;
 constexpr std::size_t kMostSpoilt = 1 << 16;
 constexpr std::size_t kLeftOut = std::numeric_limits<std::size_t>::max();  // no finding was made
 
@@ -148,12 +146,10 @@ class Session {
   std::atomic<bool> replay_was_undone_{false};
   std::atomic<std::uint64_t> harms_{0};
   std::atomic<bool> in_step_{false};
-  std::vector<Finding> warnings_;
+  Warnings warnings_;
   std::int64_t left_out_ = 0;  // findings outside the chosen layer or file
   std::vector<std::string> complaints_;
   Counters before_;  // what earlier sessions of this process had watched
-  // By id, stack and weight, in all sessions of the process.
-  std::set<std::tuple<std::string, StackId, std::uint64_t>> warned_;
 };
 
 bool Session::is_chosen(const Finding& finding) const {
@@ -230,7 +226,7 @@ void Session::on_verdict(const Verdict& verdict) {
     return;
   }
   if (!finding.allowed.empty()) {
-    if (warnings_.size() < kMostWarnings) warnings_.push_back(std::move(finding));
+    warnings_.keep(std::move(finding));
     finding_of_[verdict.number] = kLeftOut;
     if (open_.empty()) spoilt_.clear();
     return;
@@ -398,7 +394,7 @@ void Session::begin(SessionOptions options) {
     finding_of_.clear();
     close_open();
     in_step_ = false;
-    warnings_.clear();
+    warnings_.begin_anew();
     complaints_.clear();
     left_out_ = 0;
     before_ = Threads::get().counters();
@@ -469,12 +465,11 @@ void Session::add_warning(Forewarning warning, const std::string& op, StackId st
                           StorageId weight) {
   {
     const std::lock_guard guard(lock_);
-    if (!warned_.insert({warning.id, stack, weight.value}).second) return;
+    if (!warnings_.is_news(warning.id, stack, weight)) return;
   }
   Finding finding = tell_warning(std::move(warning), op, stack, weight);
   const std::lock_guard guard(lock_);
-  if (warnings_.size() < kMostWarnings && is_chosen(finding))
-    warnings_.push_back(std::move(finding));
+  if (is_chosen(finding)) warnings_.keep(std::move(finding));
 }
 
 // Those that are wanted.
@@ -519,7 +514,7 @@ SessionEnd Session::end(int exit_status, Ended ended, const std::vector<NotWatch
   std::vector<Finding> others = tell_notes(notes);
 
   const std::lock_guard guard(lock_);
-  others.insert(others.begin(), warnings_.begin(), warnings_.end());
+  others.insert(others.begin(), warnings_.all().begin(), warnings_.all().end());
   std::stable_sort(others.begin(), others.end(),
                    [](const Finding& a, const Finding& b) { return a.level < b.level; });
   end.capture.program = options_.program;
