@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "adapters/torch/program/frames.h"
 #include "origin/place.h"
 #include "records/finding.h"
 #include "watch/tensor_state.h"
