@@ -126,11 +126,11 @@ TEST(Text, WhatIsIntendedIsToldOnlyIfAsked) {
     capture.coverage.intended = {
         {"aten::masked_fill", site, sample::real(-sample::kInf), 1200, "cleaned"}};
     capture.coverage.intended_more = 7;
-    const std::string told = text_report(capture, {.verbose = true});
-    EXPECT_NE(told.find("intended: attend.py:20:5: aten::masked_fill wrote -inf (1,200 times); "
+    const std::string shown = text_report(capture, {.verbose = true});
+    EXPECT_NE(shown.find("intended: attend.py:20:5: aten::masked_fill wrote -inf (1,200 times); "
                         "cleaned\nintended: 7 more at other places\n"),
               std::string::npos)
-        << told;
+        << shown;
     EXPECT_EQ(text_report(capture, {}).find("masked_fill"), std::string::npos);
   }
 }

@@ -55,7 +55,7 @@ class _Optimizers:
         self.adapter = adapter
         self.new: list[weakref.ref] = []  # made or grown since the adapter was told
         self.seen: weakref.WeakSet = weakref.WeakSet()
-        self.told: weakref.WeakSet = weakref.WeakSet()
+        self.announced: weakref.WeakSet = weakref.WeakSet()
 
     def made(self, optimizer: object) -> None:
         if optimizer not in self.seen:
@@ -64,7 +64,7 @@ class _Optimizers:
 
     def grown(self, optimizer: object) -> None:
         """It gets a group; one that is being made gets its first."""
-        if optimizer in self.told:
+        if optimizer in self.announced:
             self.new.append(weakref.ref(optimizer))
         else:
             self.made(optimizer)
@@ -79,11 +79,11 @@ class _Optimizers:
                 self.tell_of(optimizer)
 
     def tell_of(self, optimizer: object) -> None:
-        if optimizer in self.told:
+        if optimizer in self.announced:
             self.adapter.optimizer_found(optimizer)
             return
         self.seen.add(optimizer)
-        self.told.add(optimizer)
+        self.announced.add(optimizer)
         self.adapter.optimizer_made(optimizer)
 
     def dropped(self, optimizer: object, *_: object) -> None:
