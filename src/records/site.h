@@ -1,7 +1,6 @@
 // Where something stands in source code.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,8 @@ struct Site {
   std::string function;
   std::vector<std::string> source;  // the lines line..end_line as they stood when run
   std::string remark;               // why columns or text are missing; else empty
-  std::vector<std::string> before;  // of an origin: the lines above, at most kMostAround
-  std::vector<std::string> after;   // and those below
-
-  static constexpr std::size_t kMostAround = 4;
+  std::vector<std::string> before;  // of an origin: a few lines above
+  std::vector<std::string> after;   // and below
 };
 
 struct Frame {

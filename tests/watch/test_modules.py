@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from nanscope.telling.modules import live_namespaces, module_path, parameter_names, path_by_address
+from nanscope.telling.modules import live_namespaces, parameter_names, path_by_address
 
 
 class Block(nn.Module):
@@ -26,6 +26,10 @@ class Net(nn.Module):
         self.hidden = [Block()]  # not registered
 
 
+def path_of(modules, *namespaces):
+    return path_by_address([id(module) for module in modules], *namespaces)
+
+
 @pytest.fixture
 def net():
     return Net()
@@ -33,22 +37,22 @@ def net():
 
 def test_path(net):
     space = {"net": net}
-    assert module_path([net], space) == "net"
-    assert module_path([net, net.head], space) == "net.head"
-    assert module_path([net, net.layers[1], net.layers[1].attn], space) == "net.layers.1.attn"
-    assert module_path([], space) is None
+    assert path_of([net], space) == "net"
+    assert path_of([net, net.head], space) == "net.head"
+    assert path_of([net, net.layers[1], net.layers[1].attn], space) == "net.layers.1.attn"
+    assert path_of([], space) is None
 
 
 def test_module_called_on_its_own(net):
-    assert module_path([net.head], {"net": net}) == "net.head"
-    assert module_path([net.head], {"net": net, "head": net.head}) == "head"
-    assert module_path([net, net.head], {"head": net.head, "net": net}) == "net.head"
+    assert path_of([net.head], {"net": net}) == "net.head"
+    assert path_of([net.head], {"net": net, "head": net.head}) == "head"
+    assert path_of([net, net.head], {"head": net.head, "net": net}) == "net.head"
 
 
 def test_wrapped(net):
     outer = nn.Sequential(net)
     space = {"net": net, "model": outer}
-    assert module_path([outer, net, net.head], space) == "model.0.head"
+    assert path_of([outer, net, net.head], space) == "model.0.head"
 
 
 def test_held_by_something(net):
@@ -57,19 +61,19 @@ def test_held_by_something(net):
 
     trainer = Trainer()
     trainer.model = net
-    assert module_path([net.head], {"trainer": trainer}) == "trainer.model.head"
-    assert module_path([net.head], {"nets": [Net(), net]}) == "nets[1].head"
-    assert module_path([net.head], {"nets": {"g": net}}) == "nets['g'].head"
-    assert module_path([net.head], {"nets": [net], "model": net}) == "model.head"
+    assert path_of([net.head], {"trainer": trainer}) == "trainer.model.head"
+    assert path_of([net.head], {"nets": [Net(), net]}) == "nets[1].head"
+    assert path_of([net.head], {"nets": {"g": net}}) == "nets['g'].head"
+    assert path_of([net.head], {"nets": [net], "model": net}) == "model.head"
 
 
 def test_not_registered(net):
     """The innermost module that has a path."""
-    assert module_path([net, net.hidden[0], net.hidden[0].attn], {"net": net}) == "net"
+    assert path_of([net, net.hidden[0], net.hidden[0].attn], {"net": net}) == "net"
 
 
 def test_self_is_no_name(net):
-    assert module_path([net, net.head], {"self": net, "_": net}) == "net.head"  # the fixture's name
+    assert path_of([net, net.head], {"self": net, "_": net}) == "net.head"  # the fixture's name
 
 
 def hold_and(ask):
@@ -146,7 +150,7 @@ def test_proxies_are_not_asked():
             raise RuntimeError("asked")
 
     target = Net()
-    assert module_path([target.head], {"a": Liar(), "net": target}) == "net.head"
+    assert path_of([target.head], {"a": Liar(), "net": target}) == "net.head"
 
 
 def test_parameter_names(net):
@@ -169,7 +173,7 @@ def test_parameters_without_memory():
 def test_without_torch(monkeypatch):
     monkeypatch.delitem(sys.modules, "torch")
     assert parameter_names({"x": 1}) == {}
-    assert module_path([object()], {"x": 1}) is None
+    assert path_of([object()], {"x": 1}) is None
 
 
 def test_parameters_of_a_model_that_only_self_holds(net):

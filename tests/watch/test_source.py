@@ -282,20 +282,6 @@ class TestChangedFile:
         os.utime(module.__file__, ns=times)
         assert self.site(module).code == ""
 
-    def test_changed_after_snapshot(self, module):
-        keeper = SourceKeeper()
-        keeper.snapshot()
-        self.rewrite(module, "x = 1\n", "x = 1\nz = 2\n")
-        site = self.site(module, keeper)
-        assert (site.code, site.source) == ("p.log(y)", ["    return p.log(y)"])
-        assert site.remark == source.KEPT.format(site.file)
-
-    def test_changed_before_snapshot(self, module):
-        self.rewrite(module, "x = 1\n", "x = 1\nz = 2\n")
-        keeper = SourceKeeper()
-        keeper.snapshot()
-        assert self.site(module, keeper).code == ""
-
     def test_old_file_is_not_compiled(self, module, monkeypatch):
         monkeypatch.setattr(source, "_PROCESS_START_NS", time.time_ns() + 10**12)
         monkeypatch.setattr(source, "_compiles_to", None)

@@ -20,13 +20,11 @@ _OPTIMIZED = 0x1  # CO_OPTIMIZED: a function, whose local variables are not a di
 _MOST_ITEMS = 1000  # of one list or dictionary, looked at for modules
 
 
-def module_path(modules: Sequence[object], *namespaces: Namespace) -> str | None:
-    """The path of the last of these nn.Modules, each called inside the one before it."""
-    return path_by_address([id(module) for module in modules], *namespaces)
-
-
 def path_by_address(addresses: Sequence[int], *namespaces: Namespace) -> str | None:
-    """The same for modules by their addresses, which may be gone; then for the last that is not."""
+    """The path of the last of these nn.Modules, each called inside the one before it.
+
+    They are given by their addresses: of those that are gone, the last that is not.
+    """
     if not addresses:
         return None
     return (

@@ -10,8 +10,7 @@ The text shown must be the text that ran, though the file may have been edited d
 - A file that was not touched since the process began is what was imported. This is the usual case
   and costs one stat.
 - A file that was touched is compiled again, and must give the very code that ran: the same
-  instructions on the same lines. If not, `snapshot`, which reads the user's modules when the caller
-  has a quiet moment, may hold a text that does.
+  instructions on the same lines.
 
 Where nothing fits, the site has its line number, no text, and a remark that says why.
 """
@@ -42,7 +41,7 @@ __all__ = [
 ]
 
 MOST_LINES = 12
-MOST_AROUND = 4  # lines above and below: Site::kMostAround of records/site.h
+MOST_AROUND = 4  # lines above, and below
 NO_TEXT = "The source of {} is not available: it was run from a string, or only in compiled form."
 CHANGED = "{} changed after it was imported: its text is not shown."
 KEPT = "{} has changed since: this is the text that ran."
@@ -83,7 +82,6 @@ class SourceKeeper:
     def __init__(self) -> None:
         self._compiled: dict[str, bytes] = {}  # by file name: what the main program is made of
         self._pieces: dict[int, tuple[CodeType, str]] = {}  # the same for `-c`, by code object
-        self._snapshots: dict[str, str] = {}
         self._stand_ins: dict[int, tuple[CodeType, CodeType]] = {}
         self._verdicts: dict[tuple[int, int], tuple[CodeType, bool]] = {}
 
@@ -108,15 +106,6 @@ class SourceKeeper:
         """Code that was made to stand at a place of another: the text is the other's."""
         self._stand_ins[id(made)] = made, original
 
-    def snapshot(self) -> None:
-        """Reads the user's modules that it has not read yet; for a quiet moment, not each op."""
-        for module in list(sys.modules.values()):
-            name = getattr(module, "__file__", None)
-            if not isinstance(name, str) or name in self._snapshots or not name.endswith(".py"):
-                continue
-            if is_user_code(name) and (text := _read(full_path(name))) is not None:
-                self._snapshots[name] = text
-
     def text(self, code: CodeType) -> tuple[str | None, str]:
         """The text this code was compiled from, or None; and a remark if there is one to make."""
         code = self._stand_ins.get(id(code), (code, code))[1]
@@ -129,14 +118,11 @@ class SourceKeeper:
             text = _decode(self._compiled[name])
             return text, "" if text == now else KEPT.format(display_path(name))
         if now is None:
-            text = self._snapshots.get(name) or _from_loader(name)
+            text = _from_loader(name)
             return text, "" if text is not None else NO_TEXT.format(display_path(name))
         touched_ns = _last_change_ns(path)
         if touched_ns < _PROCESS_START_NS or self._is_of(now, code, touched_ns):
             return now, ""
-        before = self._snapshots.get(name)
-        if before is not None and _compiles_to(before, code):
-            return before, KEPT.format(display_path(name))
         return None, CHANGED.format(display_path(name))
 
     def _is_of(self, text: str, code: CodeType, changed_ns: int) -> bool:
