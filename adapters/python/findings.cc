@@ -2,7 +2,6 @@
 
 #include "adapters/python/module.h"
 #include "adapters/python/read_finding.h"
-#include "diagnose/cause.h"
 #include "report/json.h"
 #include "report/text.h"
 

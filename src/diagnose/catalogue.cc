@@ -1,11 +1,12 @@
 // The list of families, and how one cause is picked from their opinions.
 
+#include "diagnose/catalogue.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "diagnose/cause.h"
 #include "diagnose/causes.h"
 #include "diagnose/family.h"
 #include "diagnose/handed_over.h"
@@ -173,7 +174,7 @@ Cause pick(const Facts& facts, const Opinions& opinions) {
   else
     settle(facts, opinions, *best, cause);
   cause.title = title_of(facts, best == opinions.end() ? nullptr : &*best, cause);
-  cause.experiments = told_experiments(facts);
+  cause.experiments = shown_experiments(facts);
   if (const CauseInfo* info = find_cause(cause.id)) cause.to_blame = info->to_blame;
   if (std::islower(static_cast<unsigned char>(cause.sentence[0])) != 0)
     cause.sentence[0] = static_cast<char>(std::toupper(cause.sentence[0]));
@@ -203,10 +204,6 @@ Cause pick(const Facts& facts, const Opinions& opinions) {
 
 }  // namespace
 }  // namespace diagnosis
-
-std::string_view word_of(Certainty certainty) noexcept {
-  return certainty == Certainty::kCertain ? "certain" : "likely";
-}
 
 Cause diagnose(const Finding& finding) {
   const diagnosis::Facts facts(finding);

@@ -1,22 +1,19 @@
-// Why did it happen? One finding in, one cause out.
-//
-// A pure function of the finding: what it needs was computed at the hit. It says
-// `certain` only where an experiment is a proof (proof.h), and it never guesses:
-// where no rule holds, the cause is `unknown`, with what was looked at.
+// Why it happened: what a report says of a finding's cause.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "records/finding.h"
-
 namespace nanscope {
 
 enum class Certainty : std::uint8_t { kCertain, kLikely };
 
-[[nodiscard]] std::string_view word_of(Certainty certainty) noexcept;
+[[nodiscard]] constexpr std::string_view word_of(Certainty certainty) noexcept {
+  return certainty == Certainty::kCertain ? "certain" : "likely";
+}
 
 struct Cause {
   struct Other {
@@ -43,7 +40,5 @@ struct Cause {
   std::vector<Other> others;                         // suspects, and why they are not it
   std::vector<Experiment> experiments;
 };
-
-[[nodiscard]] Cause diagnose(const Finding& finding);
 
 }  // namespace nanscope

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "diagnose/cause.h"
+#include "diagnose/catalogue.h"
 
 namespace nanscope::diagnosis {
 namespace {

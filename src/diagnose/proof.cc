@@ -168,7 +168,7 @@ std::string proof_of(const Facts& facts, const Opinion& opinion) {
   return {};
 }
 
-std::vector<Cause::Experiment> told_experiments(const Facts& facts) {
+std::vector<Cause::Experiment> shown_experiments(const Facts& facts) {
   std::vector<Cause::Experiment> experiments;
   if (facts.origin().kind != OriginKind::kBirth) return experiments;
   for (const Experiment& one : facts.finding().experiments) {

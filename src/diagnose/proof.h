@@ -17,7 +17,7 @@ namespace nanscope::diagnosis {
 
 [[nodiscard]] bool is_proved(const Facts& facts, const Opinion& opinion);
 // What the experiments say of the operands, for the report.
-[[nodiscard]] std::vector<Cause::Experiment> told_experiments(const Facts& facts);
+[[nodiscard]] std::vector<Cause::Experiment> shown_experiments(const Facts& facts);
 // The line of evidence by which the cause is certain; empty if there is none.
 [[nodiscard]] std::string proof_of(const Facts& facts, const Opinion& opinion);
 

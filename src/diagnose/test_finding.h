@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "capture/sample.h"
-#include "diagnose/cause.h"
+#include "diagnose/catalogue.h"
 
 namespace nanscope::test_finding {
 

@@ -7,30 +7,6 @@ namespace nanscope {
 
 EventView Event::view() const { return {*this, source ? source->view.facts : nullptr}; }
 
-Role EventView::role() const {
-  if (!origin_kind) return Role::kCarrier;
-  switch (*origin_kind) {
-    case OriginKind::kBirth:
-      return Role::kBirth;
-    case OriginKind::kDeclared:
-      return Role::kDeclared;
-    case OriginKind::kImported:
-    case OriginKind::kUnwatched:
-      return Role::kImported;
-    case OriginKind::kUninitialised:
-      return Role::kCarrier;
-    case OriginKind::kReceived:
-      return Role::kReceived;
-  }
-  return Role::kCarrier;
-}
-
-Phase EventView::phase() const {
-  const bool data =
-      origin_kind == OriginKind::kImported || origin_kind == OriginKind::kUninitialised;
-  return data ? Phase::kData : place.phase;
-}
-
 Event& Events::add(Event event) {
   for (const EventId parent : event.parents) {
     if (Event* from = find(parent)) from->used = true;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/cause.h"
+#include "diagnose/catalogue.h"
 #include "records/capture.h"
 
 namespace nanscope {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "capture/reader.h"
-#include "diagnose/cause.h"
+#include "diagnose/catalogue.h"
 #include "report/sentence.h"
 #include "report/text.h"
 #include "report/unicode.h"

@@ -10,7 +10,7 @@
 
 #include "base/harmless_json.h"
 #include "capture/secrets.h"
-#include "diagnose/cause.h"
+#include "diagnose/catalogue.h"
 #include "diagnose/received.h"
 #include "records/words.h"
 #include "report/journey.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/cause.h"
+#include "diagnose/catalogue.h"
 #include "diagnose/phrase.h"
 #include "records/words.h"
 #include "report/excerpt.h"
