@@ -18,11 +18,22 @@ class AllLocks {
   [[nodiscard]] Lock* find(LockRank rank) const noexcept {
     return entries_[static_cast<std::size_t>(rank)].lock;
   }
-  // Held by the thread that forks: one at a time.
-  std::unique_lock<std::mutex>& judge() noexcept { return judge_; }
 
+  // One thread at a time: it has the judge's lock.
+  void begin_fork(std::unique_lock<std::mutex> judge) {
+    judge_ = std::move(judge);
+    forker_ = ::pthread_self();
+  }
+  [[nodiscard]] bool is_forking() const noexcept { return forker_ == ::pthread_self(); }
+  void end_fork() {
+    forker_ = kNobody;
+    const std::unique_lock<std::mutex> given_back = std::move(judge_);
+  }
+
+  // Another thread may fork in the meantime, of itself or inside our own work: it takes nothing and
+  // gives back nothing.
   void take() {
-    if (!judge_.owns_lock()) return;
+    if (!is_forking()) return;
     for (Entry& entry : entries_) {
       Lock* lock = entry.lock;
       if (lock == nullptr) continue;
@@ -31,6 +42,7 @@ class AllLocks {
     }
   }
   void give_back() noexcept {
+    if (!is_forking()) return;
     for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
       if (std::exchange(entry->taken, false)) entry->lock.load()->unlock();
     }
@@ -41,8 +53,10 @@ class AllLocks {
     std::atomic<Lock*> lock{nullptr};
     bool taken = false;  // by the thread that forks
   };
+  static constexpr pthread_t kNobody = 0;
   std::array<Entry, kLockNames.size()> entries_;
   std::unique_lock<std::mutex> judge_;
+  std::atomic<pthread_t> forker_{kNobody};
 };
 
 AllLocks& all_locks() {
@@ -61,13 +75,13 @@ void begin_fork(std::unique_lock<std::mutex> judge) {
                                                  [] { all_locks().give_back(); },  // in the parent
                                                  [] { all_locks().give_back(); });
   (void)registered;
-  all_locks().judge() = std::move(judge);
+  all_locks().begin_fork(std::move(judge));
 }
 
-bool is_forking() noexcept { return all_locks().judge().owns_lock(); }
+bool is_forking() noexcept { return all_locks().is_forking(); }
 
 void end_fork() {
-  if (is_forking()) all_locks().judge().unlock();
+  if (is_forking()) all_locks().end_fork();
 }
 
 }  // namespace nanscope::torch_adapter

@@ -74,10 +74,11 @@ class Lock {
 // Null while nothing that has this lock was made.
 [[nodiscard]] Lock* lock_of(LockRank rank) noexcept;
 
-// The thread that forks has the judge's lock, and gives it here: fork() then takes every other lock
-// and gives it back. Without it (a fork of somebody's C) no lock is taken: the child is not
+// The thread that forks has the judge's lock, and gives it here: its fork() then takes every other
+// lock and gives it back. Without it (a fork of somebody's C) no lock is taken: the child is not
 // Python's.
 void begin_fork(std::unique_lock<std::mutex> judge);
+// Whether this thread has begun one.
 [[nodiscard]] bool is_forking() noexcept;
 void end_fork();  // in parent and child; gives the judge's lock back
 
