@@ -14,14 +14,24 @@ ROOT = Path(__file__).resolve().parents[2]
 ADAPTER = ROOT / "adapters/torch"
 MOST = {"torch": 14, "python": 4}
 
-# A leaked singleton, a variable of each thread, and a variable at the level of the file.
+# A leaked singleton, any other variable of a function or a class that outlives a call, a variable
+# of each thread, and a variable at the level of the file.
 SINGLETON = re.compile(r"^\s*static auto& \w+ = \*new ((\w+));", re.MULTILINE)
+OF_A_FUNCTION = re.compile(
+    r"^\s+static (?!const|auto&|auto\* const)((?:\w|::|<[^;()]*>)+[*&]*) (\w+)"
+    r"(?: =[^;]*|\{[^;]*\})?;",
+    re.MULTILINE,
+)
 OF_EACH_THREAD = re.compile(r"^\s*(?:__thread|thread_local) (\S+) (\w+)(?: =[^;]*)?;", re.MULTILINE)
 OF_THE_FILE = re.compile(
     r"^(?!using|return|extern|namespace)([A-Za-z_][\w:<>]*\*?) (\w+)(?: = [^;]*|\{[^;]*\})?;$",
     re.MULTILINE,
 )
 OF_THE_CLASS = re.compile(r"^((\w+))\* const \1::\w+ = new \1;", re.MULTILINE)
+OF_ALL_OF_A_CLASS = re.compile(
+    r"^(?!const|return|using)([A-Za-z_][\w:<>]*\*?) (\w+::\w+)(?: = [^;]*|\{[^;]*\})?;$",
+    re.MULTILINE,
+)
 
 CLASS = re.compile(r"\b(class|struct) (\w+)(?: final)?(?: : [^{;]*)?\s*\{")
 NO_MEMBER = re.compile(r"\s*(?:using|friend|static|typedef|template|struct|class|enum|const)\b")
@@ -30,7 +40,14 @@ GIVEN_OUT = re.compile(r"(?<!const )\b(\w+)& \w+\(")
 
 def state_of(text: str) -> dict[str, str]:
     """Names of what is global and mutable, with their types."""
-    patterns = (SINGLETON, OF_EACH_THREAD, OF_THE_FILE, OF_THE_CLASS)
+    patterns = (
+        SINGLETON,
+        OF_A_FUNCTION,
+        OF_EACH_THREAD,
+        OF_THE_FILE,
+        OF_THE_CLASS,
+        OF_ALL_OF_A_CLASS,
+    )
     return {name: of for pattern in patterns for of, name in pattern.findall(text)}
 
 
@@ -134,6 +151,29 @@ def test_it_is_little(adapter: str) -> None:
         written += members
     assert count <= MOST[adapter], written
     assert {"Judge", "WrittenStorages", "ThreadWatch", "Sentinel", "Stacks"} <= set(classes)
+
+
+def test_no_form_of_a_global_variable_is_overlooked() -> None:
+    found = state_of("""
+int of_the_file = 0;
+const int kConstant = 0;
+using c10::DispatchKey;
+std::size_t Spare::held_ = 0;
+const int Spare::kMost = 4;
+Watcher* const Watcher::instance_ = new Watcher;
+__thread Call* innermost = nullptr;
+Other& other() {
+  static auto& all = *new Other;
+  static Counts counts;
+  static std::map<int, std::string> names{{1, "one"}};
+  static const Fixed fixed;
+  static constexpr int kFew = 3;
+  return all;
+}
+""")
+    assert set(found) == {
+        "of_the_file", "Spare::held_", "Watcher", "innermost", "Other", "counts", "names"
+    }  # fmt: skip
 
 
 def test_members_that_anyone_may_write_are_counted_singly() -> None:

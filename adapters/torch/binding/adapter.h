@@ -1,12 +1,13 @@
 // What the Python module keeps for the life of the process, all under the GIL: torch's own
 // functions that ours stand in for, the moments of the program, the sentinel and what it asks of
-// Python.
+// Python, how much memory compiled regions keep.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <utility>
 
+#include "adapters/torch/compiled/kept_inputs.h"
 #include "adapters/torch/program/moments.h"
 #include "adapters/torch/sentinel/sentinel.h"
 #include "adapters/torch/sentinel/stepped_optimizers.h"
@@ -54,6 +55,7 @@ class Adapter {
   [[nodiscard]] Undoing& undoing() noexcept { return undoing_; }
   [[nodiscard]] Sentinel& sentinel() noexcept { return sentinel_; }
   [[nodiscard]] SteppedOptimizers& stepped_optimizers() noexcept { return stepped_optimizers_; }
+  [[nodiscard]] SpareMemory& spare_memory() noexcept { return spare_memory_; }
 
  private:
   Adapter() = default;
@@ -64,6 +66,7 @@ class Adapter {
   Undoing undoing_;
   Sentinel sentinel_;
   SteppedOptimizers stepped_optimizers_;
+  SpareMemory spare_memory_;
 };
 
 inline Sentinel& sentinel() { return Adapter::get().sentinel(); }

@@ -55,19 +55,20 @@ void let_go(PyObject* self) {
 
 PyTypeObject* noted_method_type() {
   static auto* const type = [] {
-    static PyMemberDef members[] = {
+    // Copied into the type, all of it.
+    PyMemberDef members[] = {
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(NotedMethod, call), READONLY, nullptr},
         {nullptr, 0, 0, 0, nullptr}};
-    static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&let_go)},
-                                  {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
-                                  {Py_tp_descr_get, reinterpret_cast<void*>(&bind)},
-                                  {Py_tp_getattro, reinterpret_cast<void*>(&attribute)},
-                                  {Py_tp_members, members},
-                                  {0, nullptr}};
-    static PyType_Spec spec = {"nanscope.NotedMethod", sizeof(NotedMethod), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-                                   Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                               slots};
+    PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&let_go)},
+                           {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+                           {Py_tp_descr_get, reinterpret_cast<void*>(&bind)},
+                           {Py_tp_getattro, reinterpret_cast<void*>(&attribute)},
+                           {Py_tp_members, members},
+                           {0, nullptr}};
+    PyType_Spec spec = {"nanscope.NotedMethod", sizeof(NotedMethod), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                            Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        slots};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   }();
   return type;

@@ -37,7 +37,7 @@ class ExactObserver : public Observer {
  public:
   [[nodiscard]] bool is_on() const override { return true; }
 
-  nb::object run_backward(Backward& backward) override {
+  nb::object run_backward(Backward& backward) const override {
     const Tensors& roots = backward.roots;
     const Judge::RootId root = guarded([&] {
       undoing().backward_begins(roots);
@@ -68,7 +68,7 @@ class ExactObserver : public Observer {
     return result;
   }
 
-  void step_begins(nb::handle optimizer) override {
+  void step_begins(nb::handle optimizer) const override {
     const Tensors parameters = parameters_of(optimizer);
     {
       const Timed<2> timed(Part::kHistory);
@@ -84,7 +84,7 @@ class ExactObserver : public Observer {
     judged(Moment::kStepBegins);
   }
 
-  void step_ended(nb::handle optimizer) override {
+  void step_ended(nb::handle optimizer) const override {
     Watcher::get().history().step_done();
     guarded([&] {
       const NamedTensors state =
@@ -96,35 +96,35 @@ class ExactObserver : public Observer {
     judged(Moment::kStepEnds);
   }
 
-  void gradients_dropped(nb::handle optimizer) override {
+  void gradients_dropped(nb::handle optimizer) const override {
     if (!Watcher::get().judge().awaits_gradients()) return;
     guarded([&] { moments().gradients_dropped(parameters_of(optimizer)); });
   }
 
-  void printed(const at::Tensor& tensor) override {
+  void printed(const at::Tensor& tensor) const override {
     guarded([&] { moments().host_read(tensor, false); });
   }
-  void host_read(const at::Tensor& tensor) override {
+  void host_read(const at::Tensor& tensor) const override {
     guarded([&] { moments().host_read(tensor, true); });
   }
-  void copied_out(const at::Tensor& tensor) override {
+  void copied_out(const at::Tensor& tensor) const override {
     guarded([&] { moments().copied_out(tensor); });
   }
-  void lent(const at::Tensor& tensor) override {
+  void lent(const at::Tensor& tensor) const override {
     host_read(tensor);
     if (!this_thread().is_busy() && tensor.has_storage())
       Watcher::get().storages().lend(tensor.storage());
   }
-  void address_given(const c10::Storage& storage) override {
+  void address_given(const c10::Storage& storage) const override {
     if (!this_thread().is_busy()) Watcher::get().storages().address_given(storage);
   }
-  void handed_over(const at::Tensor& tensor) override {
+  void handed_over(const at::Tensor& tensor) const override {
     guarded([&] { moments().handed_over(tensor); });
   }
 
  protected:
   // The judge has seen this moment.
-  virtual void judged(Moment moment, const Tensors& roots = {}) {
+  virtual void judged(Moment moment, const Tensors& roots = {}) const {
     (void)moment;
     (void)roots;
   }
@@ -132,19 +132,19 @@ class ExactObserver : public Observer {
 
 class ReplayingObserver final : public ExactObserver {
  public:
-  void scaler_updates(const at::Tensor&) override { judged(Moment::kScalerUpdates); }
+  void scaler_updates(const at::Tensor&) const override { judged(Moment::kScalerUpdates); }
 
  protected:
   // Does not return from the last moment of the replay.
-  void judged(Moment moment, const Tensors& roots = {}) override {
+  void judged(Moment moment, const Tensors& roots = {}) const override {
     if (sentinel().replay_moment(moment, roots)) Adapter::get().questions().on_replayed();
   }
 };
 
 // Who judges where ops are watched.
-ExactObserver& judging() {
-  static ExactObserver exact;
-  static ReplayingObserver replaying;
+const ExactObserver& judging() {
+  static const ExactObserver exact;
+  static const ReplayingObserver replaying;
   return sentinel().duty() == Duty::kReplays ? replaying : exact;
 }
 
@@ -153,7 +153,7 @@ class LookingObserver final : public Observer {
  public:
   [[nodiscard]] bool is_on() const override { return true; }
 
-  nb::object run_backward(Backward& backward) override {
+  nb::object run_backward(Backward& backward) const override {
     if (still_looks()) guarded([&] { undoing().backward_begins(backward.roots); });
     answer(sentinel().look_at_backward_begin(backward.roots));
     if (watching) return judging().run_backward(backward);
@@ -169,7 +169,7 @@ class LookingObserver final : public Observer {
     return result;
   }
 
-  void step_begins(nb::handle optimizer) override {
+  void step_begins(nb::handle optimizer) const override {
     const Tensors parameters = parameters_of(optimizer);
     guarded([&] { undoing().step_begins(parameters); });
     const bool skipped = skips(optimizer);
@@ -183,7 +183,7 @@ class LookingObserver final : public Observer {
         parameters, [&] { return learning_rate_of(optimizer); }, watcher.judge().current_step());
   }
 
-  void step_ended(nb::handle optimizer) override {
+  void step_ended(nb::handle optimizer) const override {
     Watcher::get().history().step_done();
     const Alarm alarm = look_at_written(optimizer);
     answer(alarm);
@@ -195,47 +195,49 @@ class LookingObserver final : public Observer {
       guarded([] { Watcher::get().stopping().stop_after_steps(sentinel().counts().steps); });
   }
 
-  void gradients_dropped(nb::handle optimizer) override {
+  void gradients_dropped(nb::handle optimizer) const override {
     sentinel().look_at_dropped_gradients();
     if (watching) judging().gradients_dropped(optimizer);
   }
-  void scaler_updates(const at::Tensor& scale) override {
+  void scaler_updates(const at::Tensor& scale) const override {
     const Alarm alarm = sentinel().look_at_scaler(scale);
     answer(alarm);
     if (alarm.empty() && may_end_a_step()) snapshot_if_due();  // each step so far was skipped
   }
-  void value_registered(const at::Tensor& value, Target target, Former former) override {
+  void value_registered(const at::Tensor& value, Target target, Former former) const override {
     Observer::value_registered(value, target, former);
     sentinel().buffer_made(value, former);
   }
-  Former former_of(const at::Tensor& value) override { return sentinel().former_of(value); }
-  void value_found(const at::Tensor& value, Target target) override {
+  Former former_of(const at::Tensor& value) const override { return sentinel().former_of(value); }
+  void value_found(const at::Tensor& value, Target target) const override {
     Observer::value_found(value, target);
     sentinel().buffer_found(value);
   }
 
   // In a program that trains, printing is no harm.
-  void printed(const at::Tensor& tensor) override {
+  void printed(const at::Tensor& tensor) const override {
     if (watching) judging().printed(tensor);
     if (sentinel().counts().backwards == 0) sentinel().look_at_read(tensor);
   }
-  void host_read(const at::Tensor& tensor) override {
+  void host_read(const at::Tensor& tensor) const override {
     sentinel().look_at_read(tensor);
     if (watching) judging().host_read(tensor);
   }
-  void number_read(const at::Tensor& tensor) override { sentinel().look_at_read(tensor); }
-  void copied_out(const at::Tensor& tensor) override {
+  void number_read(const at::Tensor& tensor) const override { sentinel().look_at_read(tensor); }
+  void copied_out(const at::Tensor& tensor) const override {
     if (watching) judging().copied_out(tensor);
   }
   // A replay that begins later must know whose memory is in other hands.
-  void lent(const at::Tensor& tensor) override {
+  void lent(const at::Tensor& tensor) const override {
     sentinel().look_at_read(tensor);
     if (watching) return judging().lent(tensor);
     if (!this_thread().is_busy() && tensor.has_storage())
       Watcher::get().storages().lend(tensor.storage());
   }
-  void address_given(const c10::Storage& storage) override { judging().address_given(storage); }
-  void handed_over(const at::Tensor& tensor) override {
+  void address_given(const c10::Storage& storage) const override {
+    judging().address_given(storage);
+  }
+  void handed_over(const at::Tensor& tensor) const override {
     if (watching) judging().handed_over(tensor);
   }
 
@@ -259,19 +261,19 @@ class LookingObserver final : public Observer {
 
 }  // namespace
 
-nb::object Observer::run_backward(Backward& backward) { return call_engine(backward); }
+nb::object Observer::run_backward(Backward& backward) const { return call_engine(backward); }
 
-void Observer::value_registered(const at::Tensor& value, Target target, Former) {
+void Observer::value_registered(const at::Tensor& value, Target target, Former) const {
   guarded([&] { moments().value_registered(value, target); });
 }
 
-void Observer::value_found(const at::Tensor& value, Target target) {
+void Observer::value_found(const at::Tensor& value, Target target) const {
   guarded([&] { moments().value_found(value, target); });
 }
 
-Observer& observer() {
-  static Observer nobody;
-  static LookingObserver looking;
+const Observer& observer() {
+  static const Observer nobody;
+  static const LookingObserver looking;
   if (__builtin_expect(sentinel().duty() == Duty::kLooks, 0)) return looking;
   return watching ? judging() : nobody;
 }

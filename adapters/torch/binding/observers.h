@@ -36,42 +36,42 @@ struct Backward {
   std::optional<Timed<>> timed = std::nullopt;  // until the engine runs
 };
 
-// With the GIL held. This one stands for no mode: nothing is watched.
+// Holds nothing of its own. With the GIL held. This one stands for no mode: nothing is watched.
 class Observer {
  public:
   virtual ~Observer() = default;
   [[nodiscard]] virtual bool is_on() const { return false; }
 
-  virtual nb::object run_backward(Backward& backward);
-  virtual void step_begins(nb::handle optimizer) { (void)optimizer; }
-  virtual void step_ended(nb::handle optimizer) { (void)optimizer; }
-  virtual void gradients_dropped(nb::handle optimizer) { (void)optimizer; }
-  virtual void scaler_updates(const at::Tensor& scale) { (void)scale; }
+  virtual nb::object run_backward(Backward& backward) const;
+  virtual void step_begins(nb::handle optimizer) const { (void)optimizer; }
+  virtual void step_ended(nb::handle optimizer) const { (void)optimizer; }
+  virtual void gradients_dropped(nb::handle optimizer) const { (void)optimizer; }
+  virtual void scaler_updates(const at::Tensor& scale) const { (void)scale; }
 
   // A module got this parameter or buffer, perhaps in the place of a former one: remembered in
   // every mode.
   virtual void value_registered(const at::Tensor& value, Target target,
-                                Former former = Former::kNone);
+                                Former former = Former::kNone) const;
   // What is known of a value that is about to be exchanged; only a sentinel asks.
-  virtual Former former_of(const at::Tensor& value) {
+  virtual Former former_of(const at::Tensor& value) const {
     (void)value;
     return Former::kNone;
   }
   // A module has it at the end; perhaps nobody registered it.
-  virtual void value_found(const at::Tensor& value, Target target);
-  virtual void printed(const at::Tensor& tensor) { (void)tensor; }
-  virtual void host_read(const at::Tensor& tensor) { (void)tensor; }
+  virtual void value_found(const at::Tensor& value, Target target) const;
+  virtual void printed(const at::Tensor& tensor) const { (void)tensor; }
+  virtual void host_read(const at::Tensor& tensor) const { (void)tensor; }
   // One number was read, by an op that the wrappers see.
-  virtual void number_read(const at::Tensor& tensor) { (void)tensor; }
+  virtual void number_read(const at::Tensor& tensor) const { (void)tensor; }
   // NumPy got an array over its memory.
-  virtual void lent(const at::Tensor& tensor) { (void)tensor; }
+  virtual void lent(const at::Tensor& tensor) const { (void)tensor; }
   // Code outside torch got its address, or wrote it as bytes.
-  virtual void address_given(const c10::Storage& storage) { (void)storage; }
-  virtual void copied_out(const at::Tensor& tensor) { (void)tensor; }
-  virtual void handed_over(const at::Tensor& tensor) { (void)tensor; }
+  virtual void address_given(const c10::Storage& storage) const { (void)storage; }
+  virtual void copied_out(const at::Tensor& tensor) const { (void)tensor; }
+  virtual void handed_over(const at::Tensor& tensor) const { (void)tensor; }
 };
 
 // The one of the mode that the process is in now.
-[[nodiscard]] Observer& observer();
+[[nodiscard]] const Observer& observer();
 
 }  // namespace nanscope::torch_adapter

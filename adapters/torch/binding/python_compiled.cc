@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "adapters/torch/binding/adapter.h"
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/compiled/kept_inputs.h"
 #include "adapters/torch/compiled/random_bits.h"
@@ -40,7 +41,8 @@ bool is_subclass(nb::handle object) {
 
 // One for each region.
 struct RegionMemory {
-  std::shared_ptr<SpareBytes> spare = std::make_shared<SpareBytes>();
+  std::shared_ptr<SpareBytes> spare =
+      std::make_shared<SpareBytes>(Adapter::get().spare_memory());
 };
 
 void add_kept_inputs(nb::module_& module) {

@@ -43,7 +43,7 @@ nb::object print_tensor(const nb::args& args, const nb::kwargs& kwargs) {
 }
 
 void step_pre_hook(nb::handle optimizer, nb::handle, nb::handle) {
-  Observer& now = observer();
+  const Observer& now = observer();
   if (!now.is_on()) return;
   const Timed timed(Part::kMoment);
   const OwnTime::Whole whole(this_thread().own_time());
@@ -170,7 +170,7 @@ void add_training_moments(nb::module_& module) {
   });
   // A loss scaler is about to change its scale.
   module.def("scaler_updates", [](nb::handle scaler, const nb::args&) {
-    Observer& now = observer();
+    const Observer& now = observer();
     if (!now.is_on()) return;
     const nb::object scale = nb::getattr(scaler, "_scale", nb::none());
     if (is_tensor(scale) && !has_no_values(unwrap(scale))) now.scaler_updates(unwrap(scale));
@@ -182,10 +182,11 @@ void add_reading_moments(nb::module_& module) {
   module.def("take_printer",
              [](nb::object original) { Adapter::get().keep_printer(std::move(original)); });
   module.def("print_tensor", &print_tensor);
+  using Now = const Observer&;
   using Tensor = const at::Tensor&;
-  add_tensor_moment(module, "host_read", [](Observer& now, Tensor t) { now.host_read(t); });
-  add_tensor_moment(module, "copied_out", [](Observer& now, Tensor t) { now.copied_out(t); });
-  add_tensor_moment(module, "lent", [](Observer& now, Tensor t) { now.lent(t); });
+  add_tensor_moment(module, "host_read", [](Now now, Tensor t) { now.host_read(t); });
+  add_tensor_moment(module, "copied_out", [](Now now, Tensor t) { now.copied_out(t); });
+  add_tensor_moment(module, "lent", [](Now now, Tensor t) { now.lent(t); });
   module.def("number_method", [](nb::object original) {
     return noted_method(std::move(original), [](Tensor read) { observer().number_read(read); });
   });
@@ -194,7 +195,7 @@ void add_reading_moments(nb::module_& module) {
   });
   // Of a storage, without an op.
   module.def("bytes_written", [](nb::handle storage, const nb::args&) { address_given(storage); });
-  add_tensor_moment(module, "handed_over", [](Observer& now, Tensor t) { now.handed_over(t); });
+  add_tensor_moment(module, "handed_over", [](Now now, Tensor t) { now.handed_over(t); });
 }
 
 // Parameters and buffers, and the methods of modules that exchange them.

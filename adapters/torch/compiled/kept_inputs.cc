@@ -33,21 +33,18 @@ std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-std::size_t SpareBytes::held_ = 0;
-
-SpareBytes::~SpareBytes() { held_ -= bytes_.size; }
+SpareBytes::~SpareBytes() { of_all_.give_back(bytes_.size); }
 
 SpareBytes::Bytes SpareBytes::take(std::size_t size) {
   if (bytes_.size >= size) {
-    held_ -= bytes_.size;
+    of_all_.give_back(bytes_.size);
     return std::exchange(bytes_, {});
   }
   return {std::unique_ptr<std::byte[]>(new std::byte[size]), size};
 }
 
 void SpareBytes::give_back(Bytes bytes) noexcept {
-  if (bytes.size <= bytes_.size || held_ - bytes_.size + bytes.size > kMost) return;
-  held_ += bytes.size - bytes_.size;
+  if (bytes.size <= bytes_.size || !of_all_.take(bytes.size - bytes_.size)) return;
   bytes_ = std::move(bytes);
 }
 

@@ -16,11 +16,27 @@
 
 namespace nanscope::torch_adapter {
 
-// Memory that the next call of the region takes again: a little of it, over all regions, for the
-// small tensors of a model with many compiled pieces. With the GIL held.
+// How much memory all regions together keep for their next calls: a little, for the small tensors
+// of a model with many compiled pieces. With the GIL held.
+class SpareMemory {
+ public:
+  // Whether so much was still free, and is now taken.
+  [[nodiscard]] bool take(std::size_t bytes) noexcept {
+    if (bytes > kMost - held_) return false;
+    held_ += bytes;
+    return true;
+  }
+  void give_back(std::size_t bytes) noexcept { held_ -= bytes; }
+
+ private:
+  static constexpr std::size_t kMost = 4 << 20;  // the allocator has the rest
+  std::size_t held_ = 0;
+};
+
+// Memory that the next call of the region takes again. With the GIL held.
 class SpareBytes {
  public:
-  SpareBytes() = default;
+  explicit SpareBytes(SpareMemory& of_all) : of_all_(of_all) {}
   ~SpareBytes();
   SpareBytes(const SpareBytes&) = delete;
   SpareBytes& operator=(const SpareBytes&) = delete;
@@ -33,8 +49,7 @@ class SpareBytes {
   void give_back(Bytes bytes) noexcept;
 
  private:
-  static constexpr std::size_t kMost = 4 << 20;  // of all together; the allocator has the rest
-  static std::size_t held_;                      // by all
+  SpareMemory& of_all_;
   Bytes bytes_;
 };
 
