@@ -18,16 +18,13 @@ constexpr DispatchKey kFunctionalities[] = {DispatchKey::Dense, DispatchKey::Qua
                                             DispatchKey::Sparse, DispatchKey::SparseCsr,
                                             DispatchKey::NestedTensor};
 
-// What stands for a loop over other ops, unless the device has a kernel of its own for it.
-bool is_list_op(const c10::OperatorName& name) { return name.name.starts_with("aten::_foreach_"); }
-
 // Computes with numbers, or hands them to the host.
 bool is_counted(const c10::OperatorName& name, const c10::impl::OperatorEntry& entry,
                 const c10::FunctionSchema& schema) {
   const bool aten = name.name.starts_with("aten::");
   if (!aten && is_plumbing(name.name)) return false;
   const std::string_view base = std::string_view(name.name).substr(name.name.find("::") + 2);
-  const bool moves = is_list_op(name) || base.starts_with("_copy_from");
+  const bool moves = is_list_op(name.name) || base.starts_with("_copy_from");
   if (aten && !moves && has(known_op(base).flags, OpFlags::kUnwatched)) return false;
   const ScanRule rule = aten ? scan_rule_of(base, name.overload_name) : ScanRule::kScan;
   if (rule == ScanRule::kReadsHost || rule == ScanRule::kLifts || rule == ScanRule::kReinterprets)
@@ -50,7 +47,7 @@ bool has_kernel_at(const c10::OperatorName& name, const c10::impl::OperatorEntry
                    DispatchKey functionality, DispatchKey key) {
   if (entry.hasKernelForDispatchKey(key)) return true;
   if (entry.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd)) return false;
-  const bool of_torch = name.name.starts_with("aten::") && !is_list_op(name);
+  const bool of_torch = name.name.starts_with("aten::") && !is_list_op(name.name);
   if (of_torch && functionality == DispatchKey::Dense)
     return entry.hasComputedKernelForDispatchKey(key);
   for (const DispatchKey composite : {DispatchKey::CompositeExplicitAutograd,

@@ -30,9 +30,9 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
   }
   // The flag of the list ops holds for loops over ops that are watched; a kernel of their own is
   // not.
-  const bool is_list_op = name.name.starts_with("aten::_foreach_");
   const bool is_kernel = entry.hasKernelForDispatchKey(DispatchKey::CPU);
-  if (aten && has(flags, OpFlags::kUnwatched) && !(is_list_op && is_kernel)) return false;
+  if (aten && has(flags, OpFlags::kUnwatched) && !(is_list_op(name.name) && is_kernel))
+    return false;
   if (is_view(schema)) return false;
   if (has_tensor_result(schema)) return true;
   for (const c10::Argument& argument : schema.arguments()) {

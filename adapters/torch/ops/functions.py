@@ -9,13 +9,25 @@
     moves        gives elements of its operand at other places
     repeatable   besides: may be done a second time at another place without harm
     harmless     may be done twice at the same place, and is not to be moved
+    allocates    takes memory without writing it
 
 What moves is repeatable, and all of both is harmless. A function stands once, in the group of all
 its traits. Nothing but data, for whoever reads source text; it needs no torch. The build installs
 it as nanscope.telling.functions.
+
+Of what a graph calls (functions, methods, ops) a part of the name must do: `is_called_like`. It is
+asked where a name too many costs little, and one too few makes a replay wrong.
+
+    draws        random numbers
+    allocates    may take memory without writing it
+    talks        to other ranks
+    divides      a division, or one inside it
+    writes       to what it is given, besides what its name says
 """
 
 from __future__ import annotations
+
+import re
 
 # The traits of a group, then, further in, the names of its functions.
 _GROUPS = """
@@ -60,6 +72,8 @@ creates repeatable
     arange
 creates harmless
     eye ones zeros
+allocates
+    empty empty_like empty_permuted empty_strided new_empty new_empty_strided
 moves
     gather index_select masked_select take_along_dim
 repeatable
@@ -86,3 +100,19 @@ FUNCTIONS = _read()
 def functions_that(*traits: str) -> frozenset[str]:
     """The names of those with one of these traits."""
     return frozenset(name for name, known in FUNCTIONS.items() if known.intersection(traits))
+
+
+_PARTS_OF_NAMES = {
+    "draws": r"rand|dropout|bernoulli|normal(?!iz)|multinomial|exponential|uniform|cauchy|"
+    r"geometric|poisson|binomial|gamma|dirichlet|gumbel|rrelu|scaled_dot_product|multi_head|"
+    r"lstm|gru|rnn_(tanh|relu)",
+    "allocates": r"empty",
+    "talks": r"c10d|distributed|all_reduce|all_gather|reduce_scatter|all_to_all",
+    "divides": r"(?i:div|reciprocal|rsqrt|pow|normalize|similarity|renorm)",
+    "writes": r"batch_norm|instance_norm|embedding|fused_moving|setitem|delitem",
+}
+
+
+def is_called_like(trait: str, name: str) -> bool:
+    """Whether something of this name may have the trait."""
+    return re.search(_PARTS_OF_NAMES[trait], name) is not None

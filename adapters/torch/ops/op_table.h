@@ -3,7 +3,8 @@
 // A line says whether its results are scanned (Note [Rule V] in scan_rule.h) and, by flags, what
 // else is to be known of it. An op without a line is scanned and is nothing special. Beside this
 // table: the proofs by size (ceiling_rule.cc) and by sign (sign_rule.cc), which are functions;
-// what torch's functions do inside (composites.py); and, for the core, what an op is to the
+// numbers that a function writes itself (own_numbers.cc); what torch's functions do inside
+// (composites.py) and by their names (functions.py); and, for the core, what an op is to the
 // verdict (src/origin/op_traits) and to the causes (src/origin/op_families).
 //
 // Knows no header of torch, so that the table is tested without it.
@@ -59,6 +60,12 @@ struct KnownOp {
 [[nodiscard]] OpFlags flags_of_node(std::string_view forward);
 // `overloads` are separated by blanks; "" is the one without a name, "*" any.
 [[nodiscard]] bool is_listed(std::string_view overloads, std::string_view overload);
+
+// Given lists of tensors; by its full name. It stands for a loop over the ops of single tensors,
+// unless a device has a kernel of its own for it.
+[[nodiscard]] constexpr bool is_list_op(std::string_view full_name) {
+  return full_name.starts_with("aten::_foreach_");
+}
 
 // --- ops of other libraries, by their full name
 

@@ -11,6 +11,7 @@
 #include "adapters/python/read_finding.h"
 #include "adapters/python/read_site.h"
 #include "adapters/torch/hit/facts.h"
+#include "adapters/torch/ops/own_numbers.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/ranks/received.h"
 #include "adapters/torch/session/module_story.h"
@@ -143,21 +144,15 @@ void tell_makers(const Facts& facts, Finding& finding) {
   }
 }
 
-// torch's logdet writes nan itself where the determinant is negative: its result, which nobody gave
-// it.
-constexpr const char* kLogdet = "aten::logdet";
-
-bool is_written_by_logdet(const Origin& origin) {
-  const std::string& code = origin.site.code;
-  return origin.kind == OriginKind::kDeclared && origin.not_spelled &&
-         origin.op == "aten::scalar_tensor" && code.find("logdet(") != std::string::npos &&
-         code.find("where(") == std::string::npos;
-}
-
-void be_made_by_logdet(Finding& finding) {
-  finding.origin.kind = OriginKind::kBirth;
-  finding.origin.op = kLogdet;
-  finding.origin.not_spelled = false;
+// A number that a function of torch wrote itself is a birth there, and no constant of the program.
+void be_own_number(Finding& finding) {
+  Origin& origin = finding.origin;
+  if (origin.kind != OriginKind::kDeclared || !origin.not_spelled) return;
+  const std::string_view writer = writer_of_own_number(origin.op, origin.site.code);
+  if (writer.empty()) return;
+  origin.kind = OriginKind::kBirth;
+  origin.op = writer;
+  origin.not_spelled = false;
   finding.scalars.clear();
 }
 
@@ -209,7 +204,7 @@ Finding begin_finding(const EventView& event) {
       finding.inputs[i].name = *described.names[*same];
   }
   if (event.facts != nullptr) tell_makers(*event.facts, finding);
-  if (is_written_by_logdet(origin)) be_made_by_logdet(finding);
+  be_own_number(finding);
   return finding;
 }
 

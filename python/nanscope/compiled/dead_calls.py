@@ -13,12 +13,13 @@ from types import BuiltinFunctionType
 import torch
 import torch.nn.functional as F
 
+from nanscope.telling.functions import is_called_like
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torch.fx import Graph, Node
 
 PURE = "nanscope_pure"  # of a node's `meta`
-_WRITE = ("batch_norm", "instance_norm", "embedding", "fused_moving", "setitem", "delitem")
 METHODS = frozenset(("backward", "data", "register_hook", "retain_grad", "resize", "set_data"))
 
 
@@ -30,7 +31,7 @@ def is_pure(node: Node) -> bool:
         return not node.target.endswith("_") and node.target not in METHODS
     target = node.target
     name = getattr(target, "__name__", "")
-    if node.op != "call_function" or name.endswith("_") or any(part in name for part in _WRITE):
+    if node.op != "call_function" or name.endswith("_") or is_called_like("writes", name):
         return False
     if getattr(operator, name, None) is target:
         return not (name.startswith("i") and hasattr(operator, f"__{name[1:]}__"))

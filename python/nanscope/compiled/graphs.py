@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-import re
 
 from nanscope.compiled import dead_calls, frames, repeatable
 from nanscope.compiled.reasons import MODULES, TALKS
+from nanscope.telling.functions import is_called_like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
 
 PLACES = "nanscope_places"  # of a node's `meta`
-_DRAWS = re.compile(
-    r"rand|dropout|bernoulli|normal(?!iz)|multinomial|exponential|uniform|cauchy|geometric|poisson|"
-    r"binomial|gamma|dirichlet|gumbel|rrelu|scaled_dot_product|multi_head|lstm|gru|rnn_(tanh|relu)"
-)
-_ALLOCATES = re.compile(r"empty")
-_TALKS = re.compile(r"c10d|distributed|all_reduce|all_gather|reduce_scatter|all_to_all")
 
 
 class KeptGraph:
@@ -44,11 +38,10 @@ class KeptGraph:
         self.size = len(names)  # calls
         # Nobody would notice, but by the generators that it draws from.
         self.may_be_repeated = all(n.meta.get(repeatable.OF_TORCH, False) for n in _nodes(self.run))
-        self.draws = not self.may_be_repeated or any(map(_DRAWS.search, names))
+        self.draws = not self.may_be_repeated or _any_like("draws", names)
         self.divides = repeatable.results_of_divisions(self.run.graph, name_of)
-        self.allocates = any(map(_ALLOCATES.search, names))  # memory that it may not write
-        talks = any(map(_TALKS.search, names))
-        self.obstacle = TALKS if talks else ""
+        self.allocates = _any_like("allocates", names)  # memory that it may not write
+        self.obstacle = TALKS if _any_like("talks", names) else ""
         if any(node.op == "call_module" for node in _calls(self.run)):
             self.obstacle = MODULES
 
@@ -123,6 +116,10 @@ def _nodes(module: GraphModule) -> Iterator[Node]:
 
 def _calls(module: GraphModule) -> Iterator[Node]:
     return (node for node in _nodes(module) if node.op.startswith("call_"))
+
+
+def _any_like(trait: str, names: list[str]) -> bool:
+    return any(is_called_like(trait, name) for name in names)
 
 
 def name_of(node: Node) -> str:

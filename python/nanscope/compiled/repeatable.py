@@ -11,6 +11,7 @@ import re
 import torch
 
 from nanscope.compiled.dead_calls import METHODS, PURE
+from nanscope.telling.functions import is_called_like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ _HIGHER_ORDER = frozenset(
 )
 _MODULES = re.compile(r"(_operator|math|torch|builtins)(\.|$)")
 _CALLERS = re.compile(r"torch\.(distributed|library|_library|_dynamo(?!\.compiled_autograd))(\.|$)")
-_DIVIDES = re.compile(r"div|reciprocal|rsqrt|pow|normalize|similarity|renorm", re.IGNORECASE)
 
 
 def is_of_torch(node: Node) -> bool:
@@ -75,7 +75,7 @@ def results_of_divisions(graph: Graph, name_of) -> frozenset[int] | None:
             found = (i for i, result in enumerate(results) if behind.get(result, False))
             return frozenset(found)
         called = node.op.startswith("call_")
-        divides = called and bool(_DIVIDES.search(name_of(node)))
+        divides = called and is_called_like("divides", name_of(node))
         divides = divides or node.op == "get_attr"  # a graph of its own
         behind[node] = divides or any(map(behind.get, node.all_input_nodes))
         if called and behind[node] and not node.meta.get(PURE):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from nanscope.compiled.graphs import name_of
 from nanscope.compiled.ways import eagerly
+from nanscope.telling.functions import functions_that
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 
     from nanscope.compiled.region import RegionCall
 
-ALLOCATES = frozenset(
-    ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided")
-)
+ALLOCATES = functions_that("allocates")
 
 
 class Unwritten:
