@@ -101,9 +101,9 @@ def find_first_bad_batch(
     return search
 
 
-def _walk(search: BatchSearch, loader: Iterable, bar: Progress, snapshot: Callable) -> None:
+def _walk(search: BatchSearch, loader: Iterable, bar: Progress, saved_now: Callable) -> None:
     for index, batch in enumerate(loader):
-        before = snapshot()
+        before = saved_now()
         search.walked = index + 1
         try:
             harm = search.trial.run(batch)
