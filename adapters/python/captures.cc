@@ -117,7 +117,7 @@ Capture unwatched(const std::vector<Native>& argv, const std::string& python,
   return capture;
 }
 
-// Of [(capture, path)] and of ranks without one: [(rank, host, pid, sentence)]. What else is known
+// Merges [(capture, path)] and ranks without one: [(rank, host, pid, sentence)]. What else is known
 // of a rank: [(rank, sentence)].
 Capture merged(const std::vector<std::tuple<Capture, Native>>& captures,
                const std::vector<std::tuple<int, Native, std::int64_t, std::string>>& also,

@@ -75,7 +75,7 @@ inline PythonFrame* past_shims(PythonFrame* frame) {
 
 inline PythonFrame* back(const PythonFrame* frame) { return past_shims(frame->previous); }
 
-// Of the calling thread; nothing where Python does not know it or no code runs.
+// Where the calling thread is; nothing where Python does not know it or no code runs.
 inline PythonFrame* innermost_frame() {
   PyThreadState* thread = PyGILState_GetThisThreadState();
 #if PY_VERSION_HEX < 0x030D0000

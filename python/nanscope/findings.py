@@ -149,7 +149,7 @@ class RankWay(JsonObject):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Of many elements. Of nothing finite there is no minimum, maximum and mean."""
+    """Counts of many elements. Where none is finite there is no minimum, maximum and mean."""
 
     min: float | None
     max: float | None
@@ -342,7 +342,7 @@ class Line(JsonObject):
 
 @dataclass(frozen=True)
 class OnlyCompiled(JsonObject):
-    """Of a value that only the compiled form of a region gives: eagerly it is finite."""
+    """How only the compiled form of a region comes to a value: eagerly it is finite."""
 
     kernel: str | None = None  # the first fused one that wrote such a value
     lines: list[Line] = field(default_factory=list)  # whose result it stores; else the region's

@@ -48,7 +48,7 @@ std::optional<Error> take(Result<T> decoded, T& target) {
   return std::nullopt;
 }
 
-// Of each finding the last repair counts.
+// Keeps the last repair of each finding.
 std::optional<Error> file_repair(Repair repair, std::vector<Repair>& repairs) {
   const auto earlier = std::find_if(repairs.begin(), repairs.end(), [&](const Repair& other) {
     return other.finding == repair.finding;

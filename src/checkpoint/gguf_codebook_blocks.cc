@@ -23,7 +23,7 @@ int nibble_at(const std::uint8_t* bytes, int number) {
   return bytes[number / 2] >> (number % 2 * 4) & 0x0f;
 }
 
-// Of seven signs the eighth makes the number of minuses even.
+// The eighth of eight signs makes the number of minuses even.
 std::uint32_t with_eighth_sign(std::uint32_t seven) {
   return seven | static_cast<std::uint32_t>(std::popcount(seven) & 1) << 7;
 }

@@ -56,7 +56,7 @@ struct PickleValue {
 class Pickle {
  public:
   static constexpr std::size_t kMostValues = 8'000'000;
-  // Of a pickle that lies deflated in so many bytes.
+  // How many values a pickle may hold that lies deflated in so many bytes.
   [[nodiscard]] static constexpr std::size_t most_values_of(std::uint64_t packed_size) {
     constexpr std::size_t kAllowed = 100'000;
     constexpr std::size_t kPerByte = 4;  // a state dict has one, deflated ever so well
@@ -70,18 +70,19 @@ class Pickle {
   [[nodiscard]] Ref count() const { return static_cast<Ref>(values_.size()); }
 
   [[nodiscard]] PickleKind kind(Ref ref) const { return values_[ref].kind; }
-  // Of kInteger and kBool; else 0.
+  // What a kInteger or kBool is; else 0.
   [[nodiscard]] std::int64_t integer(Ref ref) const;
-  // Of kFloat; else 0.
+  // What a kFloat is; else 0.
   [[nodiscard]] double number(Ref ref) const;
-  // Of kText, kBytes and kGlobal; else empty.
+  // What a kText, kBytes or kGlobal says; else empty.
   [[nodiscard]] std::string_view text(Ref ref) const;
   [[nodiscard]] std::span<const Ref> items(Ref ref) const;
   [[nodiscard]] bool is(Ref ref, PickleKind kind) const { return this->kind(ref) == kind; }
 
-  // Of a dictionary, or of a call whose object was filled like one; 0 (None) if it is not there.
+  // Finds it in a dictionary, or in a call whose object was filled like one; 0 (None) if it is not
+  // there.
   [[nodiscard]] Ref entry(Ref dictionary, std::string_view key) const;
-  // Of a call: what is called, if it has a name; its arguments; what its object was given.
+  // What a call calls, if that has a name; its arguments; what its object was given.
   [[nodiscard]] std::string_view callee(Ref call) const;
   [[nodiscard]] std::span<const Ref> arguments(Ref call) const;
   [[nodiscard]] Ref state(Ref call) const;

@@ -40,7 +40,7 @@ Result<std::string> as_text(const Captures& captures, const Manners& manners) {
   return text;
 }
 
-// Of one capture its object, as `run --json` writes it; of several an array, each with its name.
+// Writes one capture as its object, as `run --json` does; several as an array, each with its name.
 Result<std::string> as_json(const Captures& captures, const Manners&) {
   if (captures.size() == 1) return json_text(json_document(captures[0])) + "\n";
   Json list = Json::array();

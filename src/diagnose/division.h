@@ -8,7 +8,7 @@
 
 namespace nanscope::diagnosis {
 
-// Of div, reciprocal, rsqrt, addcdiv, remainder, ...; nothing for other ops.
+// What div, reciprocal, rsqrt, addcdiv, remainder, ... divide by; nothing for other ops.
 [[nodiscard]] std::optional<Operand> divisor_of(const Facts& facts);
 // "0 / 0", "1 / sqrt(0)": the division at the failing element.
 [[nodiscard]] std::string division_here(const Facts& facts);

@@ -17,7 +17,7 @@ std::string eps_here(const Facts& facts) {
   return eps ? fmt::format("eps is {}", number(*eps)) : std::string();
 }
 
-// Of whom the update is.
+// " of `weight`": whose update it is.
 std::string target(const Facts& facts) {
   const std::optional<Harm>& harm = facts.finding().harm;
   return harm && harm->name ? " of " + in_backticks(*harm->name) : std::string();

@@ -29,7 +29,7 @@ bool gained(const OpRecord::Write& write) {
                            (write.state.kinds.inf && !write.before.inf));
 }
 
-// Of all that was read, or written.
+// Which kinds are in anything that was read, or written.
 template <class ReadOrWrite>
 Kinds all_kinds(const std::vector<ReadOrWrite>& all) {
   Kinds kinds;

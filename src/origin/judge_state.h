@@ -97,7 +97,7 @@ struct JudgeState {
   // parameter of one.
   [[nodiscard]] bool left_to_scaler(std::span<const EventId> ids, bool in_optimizer) const;
   [[nodiscard]] std::int64_t most_skips_in_a_row() const;
-  // Of these, what no other scale would mend.
+  // Picks what no other scale would mend.
   [[nodiscard]] std::vector<EventId> bad_at_any_scale(std::span<const EventId> ids) const;
 
   // ---- judge_reads.cc

@@ -85,7 +85,7 @@ struct Made;        // records/harm.h
 class FactsMaker {
  public:
   virtual ~FactsMaker() = default;
-  // Of the op itself; or, for an imported value, of the input `read` that brought it.
+  // Made of the op itself; or, for an imported value, of the input `read` that brought it.
   virtual std::shared_ptr<const EventFacts> facts(std::optional<std::size_t> read) = 0;
   // What the op gave, of any event on the way; null where nobody looked. `born`: something in it
   // was made by computing, so it may be on the way to a harm.

@@ -24,7 +24,7 @@ struct ModuleRoom {
 // One for each module that holds something, the least first; a module that several findings saw
 // counts where it came nearest.
 [[nodiscard]] std::vector<ModuleRoom> module_rooms(const std::vector<Finding>& findings);
-// Of these the least of each type.
+// Picks the least of each type.
 [[nodiscard]] std::vector<ModuleRoom> least_of_each_type(const std::vector<ModuleRoom>& rooms);
 
 }  // namespace nanscope::report

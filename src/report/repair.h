@@ -9,8 +9,8 @@
 
 namespace nanscope::report {
 
-// Of finding number `number`: what `fix` made of it. Where `fix` was not asked, the proposal that
-// `run` left for the first error.
+// What `fix` made of finding number `number`. Where `fix` was not asked, the proposal that `run`
+// left for the first error.
 [[nodiscard]] inline Repair repair_of(const Capture& capture, std::size_t number) {
   for (const Repair& repair : capture.repairs)
     if (repair.finding == static_cast<std::int64_t>(number)) return repair;

@@ -21,7 +21,7 @@ class CarefulSum {
   double lost_ = 0;
 };
 
-// Of finite numbers, given in blocks. Those that could overflow a sum are summed
+// The mean of finite numbers, given in blocks. Those that could overflow a sum are summed
 // apart and scaled down, which loses nothing: they have no small bits.
 class CarefulMean {
  public:

@@ -25,7 +25,7 @@ struct Census {
 
   [[nodiscard]] std::int64_t non_finite() const noexcept { return nan + pos_inf + neg_inf; }
   [[nodiscard]] bool has_finite() const noexcept { return least <= most; }
-  // Of the finite ones; 0 if there is none.
+  // The largest of the finite ones; 0 if there is none.
   [[nodiscard]] double largest_magnitude() const noexcept;
   void add(const Census& other) noexcept;
   // As if each element were there that often: expanded dimensions.

@@ -9,8 +9,8 @@
 
 namespace nanscope {
 
-// Of finite elements of 2, 4 or 8 bytes. `least` and `most` are bit patterns as signed integers in
-// the order of the numbers (FloatBits::in_order), widened.
+// Counts of finite elements of 2, 4 or 8 bytes. `least` and `most` are bit patterns as signed
+// integers in the order of the numbers (FloatBits::in_order), widened.
 struct FiniteTotals {
   std::int64_t zeros = 0;
   std::int64_t below_normal = 0;  // zeros too

@@ -14,7 +14,7 @@ constexpr int kLeast = -1100;  // below the smallest exponent of any type
 constexpr int kExponents = 2200;
 using Tally = std::array<std::int64_t, kExponents>;  // by exponent - kLeast
 
-// Of a number that is neither zero nor subnormal nor bad; kLeast for any other.
+// kLeast for zeros, subnormals and what is not finite.
 template <class Format>
 int exponent_of(typename Format::Bits bits) noexcept {
   const auto magnitude = Format::signless(bits);

@@ -27,7 +27,7 @@
 namespace nanscope {
 namespace {
 
-// Of the bits of the largest magnitude; of a float64 their upper half tells.
+// `worst`: the bits of the largest magnitude; of a float64 the upper half, which is enough.
 template <class Format>
 int ceiling_of_bits(std::uint32_t worst) noexcept {
   constexpr int kShift = sizeof(typename Format::Bits) == 8 ? 32 : 0;

@@ -277,7 +277,7 @@ void add_news(nb::module_& module) {
 
 // What Python asks.
 void add_questions(nb::module_& module) {
-  // Of the tensor itself, and of those that it wraps.
+  // Numbers the storage of the tensor, and those of the ones that it wraps.
   module.def("storage_numbers", [](nb::handle tensor) {
     std::vector<std::uint64_t> numbers;
     if (!is_tensor(tensor)) return numbers;

@@ -193,7 +193,7 @@ void add_reading_moments(nb::module_& module) {
   module.def("address_given", [](nb::handle owner, const nb::args&) {
     if (!is_called_by_torch()) address_given(owner);  // it compares addresses
   });
-  // Of a storage, without an op.
+  // Bytes were written into a storage, without an op.
   module.def("bytes_written", [](nb::handle storage, const nb::args&) { address_given(storage); });
   add_tensor_moment(module, "handed_over", [](Now now, Tensor t) { now.handed_over(t); });
 }

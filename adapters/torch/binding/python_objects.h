@@ -18,7 +18,7 @@ namespace nb = nanobind;
 
 [[nodiscard]] bool is_tensor(nb::handle object);
 [[nodiscard]] const at::Tensor& unwrap(nb::handle object);
-// Of a sequence, or the one tensor it is.
+// Those of a sequence, or the one tensor it is.
 [[nodiscard]] Tensors tensors_in(nb::handle sequence);
 [[nodiscard]] NamedTensors named_tensors_in(nb::handle pairs);
 
@@ -32,7 +32,7 @@ void add_state_of(nb::handle optimizer, Tensors& tensors);
 [[nodiscard]] bool skips(nb::handle optimizer);
 
 nb::object call(nb::handle function, nb::handle args, nb::handle kwargs);
-// Of an exception on its way; nothing for our own, or for one that cannot say them.
+// What an exception on its way says; nothing for our own, or for one that cannot say it.
 [[nodiscard]] std::string words_of(const nb::python_error& error);
 
 // torch's exception carries a Python error of its own. Any other is a fault of ours, and no

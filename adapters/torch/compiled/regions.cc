@@ -23,7 +23,7 @@ const OpInfo& region_op() {
   return op;
 }
 
-// Of a result that the replay does not explain.
+// Describes a result that the replay does not explain.
 class RegionFacts final : public FactsMaker {
  public:
   RegionFacts(at::Tensor result, std::string why, std::optional<OnlyCompiled> only = {})
@@ -84,7 +84,7 @@ void forget(TensorState state) {
   Watcher::get().judge().op_returned(record, facts);
 }
 
-// Of no number of a float64 is more known than that it is below its least normal one.
+// All that a ceiling can say of a float64 is that it is below the least normal one.
 bool is_nearly_zero(const c10::TensorImpl& impl, int ceiling) {
   return ceiling <= std::numeric_limits<double>::min_exponent && impl.numel() != 0;
 }
@@ -113,7 +113,7 @@ int look_at_part(const at::Tensor& part) {
   return is_nearly_zero(impl, ceiling) ? kAllZero : 0;
 }
 
-// Of all its parts.
+// The highest of all its parts.
 int highest_in(const at::Tensor& result) {
   if (!has_parts(*result.unsafeGetTensorImpl())) return look_at_part(result);
   const auto parts = parts_of(result);

@@ -37,7 +37,7 @@ class CudaProbe {
   };
   static constexpr std::uint32_t kMostLooks = 1024;  // at a time
 
-  // Of the context that is current on this thread, with its device. Waits for the device.
+  // Is made for the context that is current on this thread, and its device. Waits for the device.
   CudaProbe(const CudaDriver& driver, const CudaCubins& cubins, Lock& lock);
   ~CudaProbe();
   CudaProbe(const CudaProbe&) = delete;

@@ -60,7 +60,7 @@ bool measures(c10::Device device, c10::ScalarType type) {
 
 }  // namespace
 
-// Of integers nothing is asked but to come back.
+// Integers need only come back.
 std::string trouble_with(c10::Device device, c10::ScalarType type) {
   const KernelsOnly kernels_only;
   try {

@@ -25,7 +25,7 @@ bool is_transposed(const OwnedView& view) {
   return view.strides.size() == 2 && view.strides[0] == 1 && view.strides[1] != 1;
 }
 
-// Of finite operands, one of them exactly 0 where it failed, and no wider type mends it.
+// Its operands were finite, one of them exactly 0 where it failed, and no wider type mends it.
 bool is_born_of_zero(const Finding& finding) {
   const auto is_finite = [](const Value& value) {
     return std::isfinite(value.real) && std::isfinite(value.imag);

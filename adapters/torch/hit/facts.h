@@ -15,7 +15,7 @@
 
 namespace nanscope::torch_adapter {
 
-// Of a tensor that holds something bad and that no watched op made.
+// Describes a tensor that holds something bad and that no watched op made.
 [[nodiscard]] std::shared_ptr<Facts> facts_of_outsider(const at::Tensor& tensor);
 
 class CallFacts final : public FactsMaker {

@@ -25,7 +25,7 @@ bool has_a_domain(const std::string& op) {
          is_in(OpFamily::kInverseTrigonometry, op);
 }
 
-// Of the operand that decides, at the element of the result.
+// Reads the operand that decides, at the element of the result.
 std::optional<double> deciding_value(const Wrapper& wrapper, const Call& call, const Before* before,
                                      const std::string& op, const Index& at) {
   const std::string wanted = op == "addcdiv"                        ? "tensor2"

@@ -18,7 +18,7 @@ namespace nanscope::torch_adapter {
 // The function of remade.py. With the GIL held.
 void configure_remaking(_object* make_again);
 
-// Of a pointwise op with a domain or a pole. `output`: its bad result.
+// For a pointwise op with a domain or a pole. `output`: its bad result.
 [[nodiscard]] std::optional<Experiment> make_operand_again(const Wrapper& wrapper, const Call& call,
                                                            const Before* before,
                                                            const at::Tensor& output);

@@ -139,7 +139,7 @@ std::optional<Index> feeding(const Index& index, const std::vector<std::int64_t>
 
 namespace {
 
-// Of each matrix of the last two dimensions.
+// Takes the diagonal of each matrix of the last two dimensions.
 Statistics statistics_of_diagonal(OwnedView view) {
   const std::size_t last = view.sizes.size() - 1;
   view.sizes[last - 1] = std::min(view.sizes[last - 1], view.sizes[last]);

@@ -67,7 +67,7 @@ int exponential(const Operands& x) {
   return most > kMost ? kNoCeiling : (3 << std::max(most, 0)) / 2 + 1;
 }
 
-// Of a negative number it is NaN.
+// The root of a negative number is NaN.
 int root(const Operands& x) {
   return x.sign(0) == Sign::kNotNegative ? (x[0] + 1) >> 1 : kNoCeiling;
 }

@@ -54,7 +54,7 @@ struct KnownOp {
 
 // All lines that hold for this name, taken together. `name` without namespace and overload.
 [[nodiscard]] KnownOp known_op(std::string_view name);
-// Of one overload.
+// The scan rule of one overload.
 [[nodiscard]] ScanRule scan_rule_of(std::string_view name, std::string_view overload);
 // The flags of a node of the graph, by its name without Backward0: UnsafeView for _unsafe_view.
 [[nodiscard]] OpFlags flags_of_node(std::string_view forward);

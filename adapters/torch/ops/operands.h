@@ -44,7 +44,8 @@ class Operands {
   // For products of several: never below one, so that a product of fewer is bounded too. An
   // absent weight is one.
   int factor(std::size_t argument) const;
-  // Of all tensors and numbers; never below that of pi, which bounds tanh, erfc, atan and samples.
+  // The largest of all tensors and numbers; never below that of pi, which bounds tanh, erfc, atan
+  // and samples.
   int largest() const;
 
   // --- what a sum adds to the ceiling of its terms: over all elements, along one dimension, over

@@ -31,7 +31,7 @@ double vanishing_below(c10::ScalarType type) {
   return type == at::kHalf ? kVanishesInFloat16 : kVanishesInBFloat16;
 }
 
-// Of the finite ones; NaN where none can be seen. On a device none is copied.
+// The largest of the finite elements; NaN where none can be seen. On a device none is copied.
 double largest_of_weight(const at::Tensor& weight) {
   const c10::TensorImpl& impl = *weight.unsafeGetTensorImpl();
   if (sight_of(impl) == Sight::kWatched && !is_on_host(impl)) {

@@ -50,7 +50,7 @@ struct SessionEnd {
 [[nodiscard]] bool error_found();
 // One error of this session, in the order in which they were found.
 [[nodiscard]] std::optional<Finding> error_number(std::size_t number);
-// Of a session that goes on: its program, its coverage and its errors.
+// What a session that goes on has so far: its program, its coverage and its errors.
 [[nodiscard]] Capture capture_so_far();
 
 // Tells the run that this process, a child of it, found an error; "": there is no capture of it.

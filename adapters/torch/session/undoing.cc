@@ -27,7 +27,7 @@ bool is_bad(const at::Tensor& tensor) {
   });
 }
 
-// Of the values, wherever they lie; 0 where they cannot be seen.
+// A fingerprint of the values, wherever they lie; 0 where they cannot be seen.
 std::uint64_t print_of(const at::Tensor& tensor) {
   const Busy busy;
   const at::NoGradGuard no_grad;

@@ -38,7 +38,7 @@ using Owner = std::shared_ptr<const OwnerThread>;
 
 // The gradient that the leaf has now; nothing if somebody may be writing it. Takes the GIL.
 [[nodiscard]] std::optional<at::Tensor> try_gradient_of(const at::Tensor& leaf);
-// Of a leaf that the program uses here and now; with the GIL held, and no lock of ours.
+// Reads that of a leaf which the program uses here and now; with the GIL held, and no lock of ours.
 [[nodiscard]] at::Tensor gradient_of(const at::Tensor& leaf);
 
 }  // namespace nanscope::torch_adapter

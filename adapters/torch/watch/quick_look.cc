@@ -39,7 +39,7 @@ const at::Tensor& result_of(const Wrapper& wrapper, const Call& call, void* resu
              : by_reference<at::Tensor>(call.arguments[wrapper.written_argument]);
 }
 
-// Of float32, dense, in memory that the allocator of the CPU gave.
+// Whether it is float32, dense, in memory that the allocator of the CPU gave.
 bool is_quickly_read(const c10::TensorImpl& tensor) {
   return tensor.key_set().has(c10::DispatchKey::CPU) && sight_of(tensor) == Sight::kWatched &&
          tensor.dtype() == caffe2::TypeMeta::Make<float>() && !has_parts(tensor) &&

@@ -157,7 +157,7 @@ class Threads {
  public:
   static Threads& get() noexcept;
 
-  // Of all threads, those that ended included.
+  // Adds up those of all threads, the ended ones included.
   [[nodiscard]] Counters counters() const;
   // In the child of a fork only this thread is left, and it counts from 0.
   void begin_anew();

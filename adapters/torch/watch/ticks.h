@@ -24,7 +24,7 @@ enum class Part : std::uint8_t {
 };
 inline constexpr std::size_t kParts = 9;
 
-// Of all threads together; for one thread at a time.
+// Counts for all threads together, and may be used by one at a time.
 class Ticks {
  public:
   using ByPart = std::array<std::uint64_t, kParts>;

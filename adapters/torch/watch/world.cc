@@ -14,7 +14,7 @@ constexpr std::size_t kMostHeld = 1 << 16;
 // A strong reference that is taken or given back may ask for the GIL: a tensor that Python knows
 // keeps its object alive as long as C++ holds it. So under our lock there are weak ones only.
 
-// Of one that is alive.
+// Holds one that is alive.
 c10::weak_intrusive_ptr<c10::StorageImpl> weakly(StorageId storage) {
   auto* impl = reinterpret_cast<c10::StorageImpl*>(storage.value);
   c10::raw::weak_intrusive_ptr::incref(impl);

@@ -189,7 +189,7 @@ class WatchBlock:
         self._adapter.keep_to(*self.chosen())
 
     def command(self) -> list[str]:
-        """Of the program that is watched; empty if it has none."""
+        """The command line of the program that is watched; empty if it has none."""
         return list(sys.argv)
 
     def session_options(self) -> dict[str, object]:
@@ -300,7 +300,7 @@ class WatchBlock:
         self.report = conclusion.capture.text(in_block=True)
 
     def _text_of(self, number: int) -> str:
-        """Of a replay's finding there is the whole report."""
+        """Tells one finding; one that a replay made stands in the report alone."""
         record = self._adapter.error_number(number)
         return self.report if record is None else record.text(in_block=True)
 

@@ -35,7 +35,7 @@ def carry_out(request) -> int:
 
 
 def command(request, about: dict) -> list[str]:
-    """Of `nanscope run`: the script that was named, or the kept one if the user agrees."""
+    """What `nanscope run` is given: the script named, or the kept one if the user agrees."""
     run = request.run
     program = about["argv"]
     if run.target:

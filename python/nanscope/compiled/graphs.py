@@ -127,7 +127,7 @@ def name_of(node: Node) -> str:
 
 
 def _lines(module: GraphModule) -> list[tuple[str, int]]:
-    """Of the program, each once, in the order of the graph: (file, line)."""
+    """Which (file, line) of the program it came from, each once, in the order of the graph."""
     from nanscope.telling.stack import is_user_code
 
     lines: dict[tuple[str, int], None] = {}

@@ -66,7 +66,7 @@ class KernelSearch:
         return run
 
     def _lines_at(self, file: str, line: int) -> tuple[tuple[str, int], ...]:
-        """Of the program, what the compiler says of this line of its own."""
+        """Which lines of the program the compiler made this line of its own from."""
         linemap = self._linemaps.get(file) or ((), ())
         if len(linemap) != 2:
             return ()

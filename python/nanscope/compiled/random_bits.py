@@ -149,7 +149,7 @@ def _randint_from(mode, op, low, high, size, *, dtype=None, **_):
 
 @_quietly
 def _bernoulli_in_place(mode, op, target, p=0.5, **_):
-    """Of dropout, whose kernel on the CPU asks for what is kept; inductor asks what is dropped."""
+    """Dropout, too, draws by it: its CPU kernel asks what is kept; inductor, what is dropped."""
     uniform = mode.uniform(target.shape).to(target.dtype)
     kept = uniform > 1 - p if mode_of_dropout() else uniform < p
     return target.copy_(kept)

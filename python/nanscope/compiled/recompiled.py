@@ -18,7 +18,7 @@ MOST_CALLS = 300  # of a graph: to compile a larger one takes minutes
 
 
 class Setting(NamedTuple):
-    """Of torch._inductor.config; `value` is the one nearest to eager."""
+    """A setting of torch._inductor.config; `value` is the one nearest to eager."""
 
     name: str
     value: object

@@ -153,7 +153,7 @@ class RegionCall:
 
     @property
     def copies(self) -> dict[int, torch.Tensor]:
-        """Of inputs that the region writes, by number; made when a replay asks for them."""
+        """Copies the inputs that the region writes, by number, when a replay asks for them."""
         for number in self.kept.numbers if self.kept is not None else ():
             if number not in self._copies:
                 self._copies[number] = self.kept.copy(number)

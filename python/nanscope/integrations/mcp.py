@@ -130,7 +130,7 @@ def unused_capture(folder: str, script: str) -> str:
 
 
 def command(words: list[str]) -> str:
-    """Of a verb that the core carries out alone."""
+    """Runs a verb that the core carries out alone, and gives what it printed."""
     outcome = _core.command_line(["nanscope", *words], _core.Terminal())
     if outcome.status == 2:
         raise refusal(outcome.err.decode("utf-8", "replace").strip())

@@ -70,6 +70,6 @@ class NanscopeCallback(WatchesTraining, TrainerCallback):
 
 
 def batches_done(epoch: float, loader: Any) -> int:
-    """Of this epoch before it begins; some, where a training is resumed from a checkpoint."""
+    """Counts what is done of this epoch: more than none where a training is resumed."""
     length = len(loader) if isinstance(loader, Sized) else 0
     return round(epoch % 1 * length) % length if length else 0

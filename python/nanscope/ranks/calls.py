@@ -34,7 +34,7 @@ class CollectiveCall(NamedTuple):
 
     @property
     def receiver_key(self) -> str | None:
-        """Of all bad messages to that rank under that tag."""
+        """Under which all bad messages to that rank with that tag stand."""
         if self.message is None:
             return None
         return f"to/{self.group}/{self.message.receiver}/{self.message.tag}"

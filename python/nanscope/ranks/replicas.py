@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nanscope import _core
 
     class Replicas(TypedDict):
-        """Of one rank: optimizer steps done, and the sum of each parameter by its name."""
+        """What one rank has: optimizer steps done, and the sum of each parameter by its name."""
 
         steps: int
         sums: dict[str, int]

@@ -175,7 +175,7 @@ def is_teller() -> bool:
 
 
 def ends_of_others(own: End) -> tuple[list[End], list[int]]:
-    """Of every rank that has ended in time, with this one; and those that have not."""
+    """The ends of the ranks that have ended in time, this one too; and the ranks that have not."""
     ends = {own.rank: own}
     began = time.monotonic()
     while True:

@@ -162,7 +162,7 @@ def say(text: str) -> None:
 
 
 def terminal_columns() -> int:
-    """Of the terminal that `say` writes to; 100 if it is none."""
+    """How wide the terminal is that `say` writes to; 100 if it is none."""
     try:
         return os.get_terminal_size(2).columns or 100
     except OSError:

@@ -57,7 +57,7 @@ def _ranks_in(news: News) -> dict[int, int]:
 
 
 def _ends_in(news: News) -> list[End]:
-    """Of those that found an error."""
+    """The ends of the ranks that found an error."""
     ranks, ended = _ranks_in(news), news.ended()
     ends = []
     for pid, path in news.read():

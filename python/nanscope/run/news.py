@@ -134,7 +134,7 @@ def _text(descriptor: int) -> bytes:
 
 
 def _lines(text: bytes) -> list[tuple[int, str]]:
-    """Of each child the last; "!" takes back what was undone."""
+    """Keeps the last line of each child; "!" takes back what was undone."""
     lines = [line.partition(" ") for line in text.decode("utf-8", "surrogateescape").splitlines()]
     last = {int(pid): path for pid, _, path in lines if pid.isdigit()}
     return [(pid, path) for pid, path in last.items() if path != "!"]
@@ -162,7 +162,7 @@ def joined_names(path: str) -> set[str]:
 
 
 def _read_all(path: str) -> bytes:
-    """Of another process; nothing if that is gone."""
+    """Reads a file that another process holds open; nothing if that process is gone."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -256,7 +256,7 @@ class ChildrensErrors:
             known.update(origins)
 
     def texts(self, manner: Manner) -> list[str]:
-        """Of workers of a data loader, which leave the telling to the run."""
+        """What workers of a data loader found: they leave the telling to the run."""
         texts = []
         for pid, _, capture in self.others:
             if capture is not None and _is_of_worker(capture):

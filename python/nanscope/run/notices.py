@@ -87,7 +87,7 @@ class Notices:
         return follow
 
     def end(self) -> None:
-        """Of a cell: what follows is not told of."""
+        """A cell has ended: what follows is not told of."""
         self.over = True
         while self.undo:
             self.undo.pop()()

@@ -310,7 +310,7 @@ class Watch:
         return self.news.read()
 
     def held(self) -> list[tuple[str, object]]:
-        """Of tensors without a name only those count that are known to be bad."""
+        """What the program holds; a tensor without a name only if values are known to be bad."""
         from nanscope.moments import held
 
         return held.tensors_of_the_program(unnamed=self.adapter.knows_bad_values())

@@ -62,7 +62,7 @@ class Settings:
 
     @classmethod
     def of(cls, request) -> Settings:
-        """Of a RunRequest, and of pyproject.toml where that says nothing.
+        """Reads a RunRequest, and pyproject.toml where that says nothing.
 
         Paths are made absolute: the program may go elsewhere.
         """

@@ -297,7 +297,7 @@ class Sentinel:
             clean_up_after(snapshot.pid)
 
     def _say_unguarded(self, places: list[str]) -> None:
-        """Of each place once; an empty name: everywhere."""
+        """Says once of each place that a replay really wrote there; "" is everywhere."""
         new = [place for place in places if place not in self.said_unguarded]
         self.said_unguarded.update(new)
         if new:

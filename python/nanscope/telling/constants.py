@@ -24,7 +24,7 @@ _MOST_FILES = 64
 
 @dataclass
 class Constants:
-    """Of one file."""
+    """The constants that one file has."""
 
     read: bool = False  # there is a text of it
     assigned: dict[str, list[frozenset[str]]] = field(default_factory=dict)  # kinds, each time
@@ -103,7 +103,7 @@ def _defaults(arguments: ast.arguments) -> Assigned:
 
 
 def _kinds_of(value: ast.expr) -> frozenset[str]:
-    """Of an expression of constants alone: float("nan"), -math.inf, 1e999."""
+    """Which kinds an expression of constants alone gives: float("nan"), -math.inf, 1e999."""
     number = _number(value)
     if number is None or math.isfinite(number):
         return frozenset()

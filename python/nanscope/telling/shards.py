@@ -47,7 +47,7 @@ def _slices(whole: tuple, sizes: tuple, offsets: tuple) -> str:
 
 
 def _of_flat_parameter(tensor: object, path: str) -> str:
-    """Of FullyShardedDataParallel, which lays parameters end to end and cuts the row."""
+    """Names what FullyShardedDataParallel holds: it lays parameters end to end and cuts the row."""
     module = sys.modules.get("torch.distributed.fsdp._flat_param")
     if module is None:
         return ""

@@ -75,7 +75,7 @@ def split_stack(
 
 
 def _is_of_a_package(filename: str) -> bool:
-    """Of an installed one, other than torch."""
+    """Whether the file is of an installed package, other than torch."""
     real = _real(filename)
     if filename.startswith("<") or not _is_library(real):
         return False

@@ -25,7 +25,9 @@ class Storyteller:
         self.sites: dict[tuple[int, int], source.Site] = {}
 
     def describe(self, frames, op, node, arguments) -> dict:
-        """Of the frames, innermost first: (code, offset, address of `self` in a forward).
+        """Tells the site and names for these frames, innermost first.
+
+        Each is (code, offset, address of `self` in a forward).
 
         Raises only what is the program's own: Ctrl-C, or what its signal handler raised just now.
         """
@@ -134,7 +136,7 @@ class Storyteller:
 
 
 def _rank() -> int | None:
-    """Of this process among those that train together."""
+    """The number of this process among those that train together."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank()
@@ -143,7 +145,7 @@ def _rank() -> int | None:
 
 
 def _worker() -> int | None:
-    """Of a DataLoader."""
+    """The number of this worker of a DataLoader; nothing in another process."""
     data = sys.modules.get("torch.utils.data")
     info = data.get_worker_info() if data is not None else None
     return info.id if info is not None else None

@@ -59,7 +59,7 @@ class Variables:
         return _looks_like_tensor(value) if found else None
 
     def dimensions(self, node: ast.expr) -> int | None:
-        """Of a tensor; 2 for what only a matrix can do."""
+        """How many dimensions a tensor has; 2 for what only a matrix can do."""
         match node:
             case ast.Call(ast.Attribute(_, "t"), [], []):
                 return 2

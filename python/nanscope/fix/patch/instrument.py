@@ -159,7 +159,7 @@ def _compare_call(case: Case, comparison: Comparison, counts: set[str]) -> str |
 
 
 def _texts_of(case: Case, code: str) -> set[str]:
-    """Of an operand: as it stands there, and with what its names were given."""
+    """How an operand may be spelled: as it stands there, and with what its names were given."""
     source, node = case.source, case.node
     found = {code}
     for inner in source.nodes() if node is not None else ():

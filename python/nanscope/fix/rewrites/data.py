@@ -150,7 +150,7 @@ def _statement(source: SourceFile, node: cst.CSTNode | None) -> cst.SimpleStatem
 
 
 def _samples(case: Case, facts: TensorFacts) -> str:
-    """Of the failing elements, the first coordinate."""
+    """Says in which rows the failing elements are."""
     rows = sorted({index[0] for index in case.origin.indices if index})
     if not rows or len(case.origin.indices[0]) != len(facts.shape):
         return ""

@@ -69,7 +69,7 @@ def of_tanh(case: Case) -> Iterator[Candidate]:
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    """Of the logarithm that failed."""
+    """Fuses the logarithm that failed with what it is taken of."""
     operation = pure(case.source, case.node, "log")
     if operation is None:
         return
@@ -80,7 +80,7 @@ def propose(case: Case) -> Iterator[Candidate]:
 
 
 def around(case: Case) -> Iterator[Candidate]:
-    """Of an exponential that failed, and whose logarithm is taken in the end."""
+    """Fuses an exponential that failed with the logarithm that is taken of it in the end."""
     source = case.source
     if pure(source, case.node, "exp") is None:
         return
@@ -112,7 +112,7 @@ class _Logs:
 def _logs(
     source: SourceFile, node: cst.BaseExpression, near: cst.CSTNode | None = None
 ) -> _Logs | None:
-    """Of what has one, and of what only picks elements of that; as written at `near`."""
+    """Writes the logarithm of what has one, or picks elements of that; as it reads at `near`."""
     near = near or node
     node = value_of(source, node, near)
     inner = read(source, node)

@@ -145,7 +145,7 @@ def _kept_above_zero(case: Case, operation, divisor, narrow: str) -> Candidate:
 
 
 def of_leak(case: Case) -> Iterator[Candidate]:
-    """Of a slope that came back because a guard was rounded away."""
+    """Mends a slope that came back because a guard was rounded away."""
     if case.dtype in NARROW:
         yield from guard(case)
 

@@ -80,7 +80,7 @@ def of_ratio(case: Case) -> Iterator[Candidate]:
 
 
 def _log_of_ratio(source: SourceFile, node: cst.CSTNode | None) -> Operation | None:
-    """Of `log(p / q)`, or of the quotient in it."""
+    """Reads the logarithm of `log(p / q)`, given it or the quotient in it."""
     if isinstance(node, cst.BinaryOperation):
         node = source.parent(node)
         node = source.parent(node) if isinstance(node, cst.Arg | cst.Attribute) else node

@@ -37,7 +37,7 @@ def statement_of(source: SourceFile, node: cst.CSTNode) -> cst.SimpleStatementLi
 
 
 def nodes_in(source: SourceFile, scope: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Of one scope, in the order of the text; not of the scopes inside it."""
+    """Walks the nodes of one scope in the order of the text, not those of the scopes inside it."""
     todo = list(reversed(scope.children))
     while todo:
         node = todo.pop()
@@ -103,7 +103,7 @@ def _reaches(source: SourceFile, given: cst.Assign, names: set[str], near: cst.C
 def is_bound_between(
     source: SourceFile, name: str, begin: int, end: int, near: cst.CSTNode
 ) -> bool:
-    """Of two places in the scope of `near`."""
+    """Whether the name is given anew between two places in the scope of `near`."""
     bindings = _bindings(source, scope_of(source, near))
     return any(name in names and begin <= source.span(n)[0] < end for names, n in bindings)
 

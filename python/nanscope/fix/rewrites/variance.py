@@ -41,7 +41,7 @@ class _Variance:
 
 
 def propose(case: Case) -> Iterator[Candidate]:
-    """Of the root that failed, of what it is the root of, or where that was given its name."""
+    """Rewrites the root that failed, what it is the root of, or where that was given its name."""
     source, operation = case.source, case.operation
     if operation is None or not operation.operands or operation.in_place:
         return
