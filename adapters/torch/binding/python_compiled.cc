@@ -41,8 +41,7 @@ bool is_subclass(nb::handle object) {
 
 // One for each region.
 struct RegionMemory {
-  std::shared_ptr<SpareBytes> spare =
-      std::make_shared<SpareBytes>(Adapter::get().spare_memory());
+  std::shared_ptr<SpareBytes> spare = std::make_shared<SpareBytes>(Adapter::get().spare_memory());
 };
 
 void add_kept_inputs(nb::module_& module) {

@@ -13,7 +13,8 @@ TEST(OwnNumbers, OfANegativeDeterminant) {
 TEST(OwnNumbers, NotOfAnotherOpOrFunction) {
   EXPECT_EQ(writer_of_own_number("aten::full", "torch.logdet(a)"), "");
   EXPECT_EQ(writer_of_own_number("aten::scalar_tensor", "torch.where(a > 0, b, c)"), "");
-  EXPECT_EQ(writer_of_own_number("aten::scalar_tensor", "torch.where(m, nan, torch.logdet(a))"), "");
+  EXPECT_EQ(writer_of_own_number("aten::scalar_tensor", "torch.where(m, nan, torch.logdet(a))"),
+            "");
 }
 
 }  // namespace
