@@ -214,6 +214,7 @@ class TensorFacts(Statistics, JsonObject):
     argument: str = ""  # its name in the op's schema: self, other; saved self
     saved: str | None = None  # a backward node kept it since the forward, under this name
     parameter: bool = False  # a trained weight, or a view of one
+    requires_grad: bool = False  # the training moves it
     device: str = "cpu"  # where it is
     feeding: Feeding | None = None
     exponents: Exponents | None = None

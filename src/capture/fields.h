@@ -84,6 +84,7 @@ void fields(auto& visit, A<TensorFacts> auto& tensor) {
   visit("feeding", tensor.feeding);
   visit("diagonal", tensor.diagonal);
   visit("parameter", tensor.parameter);
+  visit("requires_grad", tensor.requires_grad);
   visit("healthy", tensor.healthy);
   visit("exponents", tensor.exponents);
   visit("bad_map", tensor.bad_map);

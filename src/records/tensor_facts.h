@@ -32,6 +32,7 @@ struct TensorFacts {
   std::optional<Statistics> feeding;
   std::optional<Statistics> diagonal;          // of a triangular matrix that the node divides by
   bool parameter = false;                      // a trained weight, or a view of one
+  bool requires_grad = false;                  // the training moves it
   std::optional<ExponentHistogram> exponents;  // of floating-point elements
   std::optional<BadMap> bad_map;               // where some are non-finite
 };

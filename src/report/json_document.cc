@@ -192,6 +192,7 @@ Json tensor_of(const TensorFacts& tensor) {
   if (!argument_text(tensor).empty()) json["argument"] = argument_text(tensor);
   if (tensor.saved) json["saved"] = tensor.argument;
   if (tensor.parameter) json["parameter"] = true;
+  if (tensor.requires_grad) json["requires_grad"] = true;
   if (!tensor.device.empty()) json["device"] = tensor.device;
   report::add_pictures(tensor, json);
   return json;

@@ -309,6 +309,24 @@ def test_a_product_of_probabilities(tmp_path, before, after):
     assert body(tmp_path, before, "log_of_zero") == after
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("g = «p.prod(1) ** (1.0 / n)»", "g = torch.exp(torch.log(p).sum(1) * (1.0 / n))"),
+        ("g = «torch.prod(p, dim=1, keepdim=True).pow(0.5)»",
+         "g = torch.exp(torch.log(p).sum(dim=1, keepdim=True) * 0.5)"),
+    ],
+)  # fmt: skip
+def test_a_root_of_a_product(tmp_path, before, after):
+    assert body(tmp_path, before, "pow_domain") == after
+
+
+def test_a_logarithm_of_a_ratio_keeps_its_parentheses(tmp_path):
+    found = proposals(tmp_path, HEAD + "k = (p * «(p / q).log()»).sum()", "log_of_zero")
+    fill = "masked_fill(p == 0, 1.0)"
+    assert found["one_for_zero"].endswith(f"k = (p * (p.{fill} / q.{fill}).log()).sum()")
+
+
 def test_a_product_that_has_a_name(tmp_path):
     lines = (
         "def f(p):\n    likelihood = p.prod(dim=1)\n    return -«torch.log(likelihood)».mean()\n"

@@ -296,6 +296,15 @@ def test_a_step_that_is_counted_too_late(tmp_path):
     assert patched(case, best) == expected
 
 
+def test_a_step_that_is_counted_too_late_in_a_tensor(tmp_path):
+    text = BIAS.replace("m / (1 - b1 ** t)", "m / torch.tensor(1 - b1 ** t)")
+    inputs = tensor("self"), tensor("other", at_index=[0.0], shape=[])
+    case = case_of(tmp_path, text, "division_by_zero", *inputs, phase="optimizer")
+    best = propose.candidates(case)[0]
+    expected = text.replace("«", "").replace("»", "").replace("** t)", "** (t + 1))")
+    assert patched(case, best) == expected
+
+
 def test_another_number_that_is_0_is_no_step(tmp_path):
     text = BIAS.replace("1 - b1 ** t", "b1 - b2 ** t")
     case = case_of(tmp_path, text, "division_by_zero", tensor("self"), phase="optimizer")

@@ -35,6 +35,7 @@ TensorFacts describe(const at::Tensor& tensor, const OwnedView& view) {
   facts.dtype = type_name(tensor);
   facts.shape = view.sizes;
   if (!tensor.is_cpu()) facts.device = tensor.device().str();
+  facts.requires_grad = tensor.requires_grad();
   if (view.data != nullptr || tensor.numel() == 0) {
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     if (sight_of(impl) == Sight::kWatched || holds_integers(impl))

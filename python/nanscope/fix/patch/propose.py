@@ -71,7 +71,7 @@ RULES = {
     "sqrt_of_negative": (variance, distances, roots, division, optimizer),
     "sqrt_gradient_at_zero": (distances, precise, discarded.of_where, roots, norms),
     "norm_gradient_at_zero": (discarded.of_where, norms, roots),
-    "pow_domain": (discarded.of_where, division, roots),
+    "pow_domain": (discarded.of_where, products.as_geometric_mean, division, roots),
     "where_gradient_leak": (
         half.of_leak, discarded, division, logarithm, roots, exponential.normalised, exponential,
         trigonometry,

@@ -27,11 +27,11 @@ WHOLE = 1 << 20  # counts are whole numbers not above this
 
 def is_count(case: Case, node: cst.BaseExpression, facts: TensorFacts | None) -> bool:
     """The source says so and the values do not speak against it, or only whole numbers were seen,
-    several of them.
+    several of them. What is trained counts nothing.
     """
     if facts is not None and facts.dtype.startswith(("int", "uint")):
         return True
-    if facts is not None and not are_whole([*facts.healthy, *facts.at_index]):
+    if facts is not None and not can_count(facts):
         return False
     if counts(case.source, node):
         return True
@@ -49,8 +49,10 @@ def to_be_seen(case: Case, node: cst.BaseExpression, facts: TensorFacts | None) 
     return "" if is_integer or counts(case.source, node) else case.source.bare(node)
 
 
-def are_whole(values: list) -> bool:
-    return all(isinstance(x, int | float) and x == int(x) and x >= 0 for x in values)
+def can_count(facts: TensorFacts) -> bool:
+    values = [*facts.healthy, *facts.at_index]
+    whole = all(isinstance(x, int | float) and x == int(x) and x >= 0 for x in values)
+    return whole and not facts.requires_grad
 
 
 def _looks_like_count(facts: TensorFacts) -> bool:

@@ -12,7 +12,7 @@ from nanscope.findings import TensorFacts
 from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case, written
 from nanscope.fix.patch.operation import Operation, added, alone, append, argument, primary, pure
-from nanscope.fix.rewrites.counts import are_whole, is_count, to_be_seen
+from nanscope.fix.rewrites.counts import can_count, is_count, to_be_seen
 from nanscope.fix.rewrites.scope import may_run_twice, value_of
 
 SMALL_NUMBER = {"float16": "1e-3", "bfloat16": "1e-5"}  # a number of Python: else 1e-5
@@ -86,7 +86,7 @@ def _of_number(case: Case, divisor: cst.BaseExpression) -> Iterator[Candidate]:
 def _may_count(case: Case, divisor: cst.BaseExpression, facts: TensorFacts | None) -> bool:
     """A sum of what one cannot see here: the run shows whether it takes whole numbers only."""
     total = pure(case.source, value_of(case.source, divisor), "sum")
-    return total is not None and (facts is None or are_whole([*facts.healthy, *facts.at_index]))
+    return total is not None and (facts is None or can_count(facts))
 
 
 def _bounded(case: Case, operation: Operation, divisor: cst.BaseExpression) -> Iterator[Candidate]:

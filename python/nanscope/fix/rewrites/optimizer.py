@@ -8,7 +8,7 @@ import libcst as cst
 
 from nanscope.fix.patch.candidate import Candidate
 from nanscope.fix.patch.case import NARROW, Case, written
-from nanscope.fix.patch.operation import dotted, is_one, read
+from nanscope.fix.patch.operation import dotted, is_one, pure, read
 from nanscope.fix.patch.source_file import SourceFile
 from nanscope.fix.rewrites import division, settings
 from nanscope.fix.rewrites.scope import OPTIMIZERS, nodes_in, scope_of, value_of
@@ -56,7 +56,9 @@ def propose(case: Case) -> Iterator[Candidate]:
 def first_step(case: Case) -> Iterator[Candidate]:
     """`m / (1 - beta ** t)` at t = 0: the step is counted behind it, and has to be before."""
     source, divisor = case.source, division.divisor_of(case.operation)
-    if divisor is None or case.number("other") != 0:
+    facts = case.operand("other")
+    is_zero = case.number("other") == 0 or facts is not None and facts.at_index[:1] == [0]
+    if divisor is None or not is_zero:
         return
     power = _power_of_step(source, divisor)
     if power is None:
@@ -80,8 +82,10 @@ def first_step(case: Case) -> Iterator[Candidate]:
 
 
 def _power_of_step(source: SourceFile, node: cst.BaseExpression) -> cst.BinaryOperation | None:
-    """`beta ** t` of `1 - beta ** t`."""
-    difference = read(source, value_of(source, node))
+    """`beta ** t` of `1 - beta ** t`, of `torch.tensor(1 - beta ** t)`."""
+    node = value_of(source, node)
+    as_tensor = pure(source, node, "tensor", "as_tensor")
+    difference = read(source, value_of(source, as_tensor.operands[0]) if as_tensor else node)
     if difference is None or difference.name != "sub" or not is_one(difference.operands[0]):
         return None
     power = value_of(source, difference.operands[1])

@@ -10,7 +10,7 @@ from nanscope.fix.patch.candidate import Candidate, Comparison
 from nanscope.fix.patch.case import Case
 from nanscope.fix.patch.operation import Operation, argument, primary, pure, read
 from nanscope.fix.patch.source_file import SourceFile
-from nanscope.fix.rewrites.scope import may_run_twice
+from nanscope.fix.rewrites.scope import may_run_twice, value_of
 
 
 def propose(case: Case) -> Iterator[Candidate]:
@@ -67,6 +67,7 @@ def of_ratio(case: Case) -> Iterator[Candidate]:
     if not all(may_run_twice(source, operand) for operand in ratio.operands):
         return
     inside = f"{p}.masked_fill({p} == 0, 1.0) / {q}.masked_fill({p} == 0, 1.0)"
+    inside = f"({inside})" if log.form == "method" else inside
     code = source.code(outer).replace(source.code(log.operands[0]), inside, 1)
     if source.code(outer).count(source.code(log.operands[0])) != 1:
         return
@@ -76,6 +77,30 @@ def of_ratio(case: Case) -> Iterator[Candidate]:
         "logarithm is taken of 1 there.",
         [source.edit(outer, code)],
         compare=Comparison(source.path, *source.whole_span(outer), source.code(outer), code),
+    )
+
+
+def as_geometric_mean(case: Case) -> Iterator[Candidate]:
+    """`p.prod(1) ** (1 / n)`: the product underflows, the sum of the logarithms does not."""
+    source, power = case.source, case.operation
+    if power is None or power.name != "pow" or power.form == "augmented" or power.in_place:
+        return
+    if len(power.operands) != 2 or power.keywords:
+        return
+    product = pure(source, value_of(source, power.operands[0]), "prod")
+    if product is None or product.keywords.keys() - {"dim", "keepdim"}:
+        return
+    if len(product.operands) + len(product.keywords) < 2:
+        return
+    options = [source.code(node) for node in product.operands[1:]]
+    options += [f"{name}={source.code(node)}" for name, node in product.keywords.items()]
+    logs = f"torch.log({argument(source, product.operands[0])}).sum({', '.join(options)})"
+    exponent = primary(source, power.operands[1])
+    yield Candidate(
+        "sum_of_logarithms",
+        f"{source.shown(product.node)} underflows, and the slope of its root at 0 is infinite: the "
+        "root of a product of positive numbers is the exponential of the mean of their logarithms.",
+        [source.edit(power.node, f"torch.exp({logs} * {exponent})")],
     )
 
 

@@ -75,6 +75,8 @@ class Probe:
         place = self.place(number)
         with self._aside(place):
             seen = value.detach().flatten().tolist() if isinstance(value, torch.Tensor) else [value]
+            if isinstance(value, torch.Tensor) and value.requires_grad:  # a trained one
+                place.fractional = True
             place.fractional = place.fractional or any(x != int(x) or x < 0 for x in seen)
             place.counted = max([place.counted, *(int(x) for x in seen)])
         return value
