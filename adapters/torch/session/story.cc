@@ -421,9 +421,12 @@ Finding tell_story(const Verdict& verdict) {
     if (link.parent) *link.parent += static_cast<int>(finding.chain.size());
   for (const EventView& event : verdict.chain) {
     const bool arrives = elsewhere && event.id == verdict.origin.id;  // it began before
-    if (event.id == verdict.origin.id && finding.origin.op == kLogdet) {
+    const bool is_own_number = event.id == verdict.origin.id && !elsewhere &&
+                               event.origin_kind == OriginKind::kDeclared &&
+                               finding.origin.op != event.op->name;
+    if (is_own_number) {  // see be_own_number
       finding.chain.push_back(
-          {kLogdet, finding.origin.site, event.phase(), Role::kBirth, made_at(event)});
+          {finding.origin.op, finding.origin.site, event.phase(), Role::kBirth, made_at(event)});
       continue;
     }
     finding.chain.push_back({event.op->name, site_at(event.place.stack, event.op->name),
