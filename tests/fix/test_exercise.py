@@ -154,6 +154,9 @@ def found(folder, marked: str, cause: str, *facts, **more) -> list[str]:
 def test_a_count_under_a_logarithm(tmp_path):
     counts = tensor(name="p", at_index=[0.0], healthy=[1.0, 3.0, 7.0])
     assert found(tmp_path, LOGARITHM, "log_of_zero", counts)[0] == "y = torch.log(p.clamp(min=1))"
+    sizes = tensor(name="p", at_index=[0.0], healthy=[0.25, 0.5])
+    first = found(tmp_path, LOGARITHM, "log_of_zero", sizes)[0]
+    assert first == "y = torch.log(p.clamp(min=1e-8))"
 
 
 def test_what_is_trained_counts_nothing(tmp_path):
@@ -166,9 +169,6 @@ def test_a_trained_number_is_not_seen_to_be_a_count():
     for n in (1.0, 3.0):
         probe.counted(0, torch.tensor([n], requires_grad=True))
     assert probe.place(0).fractional
-    sizes = tensor(name="p", at_index=[0.0], healthy=[0.25, 0.5])
-    first = found(tmp_path, LOGARITHM, "log_of_zero", sizes)[0]
-    assert first == "y = torch.log(p.clamp(min=1e-8))"
 
 
 def test_no_bound_where_values_underflow(tmp_path):

@@ -17,6 +17,7 @@ class Candidate:
     fires      insertions that count how often a guard was needed
     widens     the result may have a wider type: a cast was taken away
     is_value   False: the original has no value worth comparing (memory never written)
+    losses_must_be_kept  only healthy losses that stay the same can speak for it
     alters     what it changes of healthy values, and is verified for: "n is divided by, not n - 1"
     count      text of an operand that must be seen to count, in the run: whole numbers only
     equal      the same in exact arithmetic: what it gives where the original failed is right, if
@@ -33,6 +34,7 @@ class Candidate:
     workaround: bool = False
     widens: bool = False
     is_value: bool = True
+    losses_must_be_kept: bool = False
     scales_loss: bool = False
     unmeasured: bool = False
     alters: str = ""

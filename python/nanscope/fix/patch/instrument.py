@@ -264,9 +264,15 @@ def _with_ran(case: Case, edits: list[Edit]) -> list[Edit]:
 
 
 def _counted(edit: Edit) -> Edit:
-    """Counts how often the new expression runs, if the edit puts in a whole one."""
-    is_whole = edit.begin < edit.end and isinstance(_parse(edit.text), ast.expr)
-    text = f"__nanscope__.ran({RAN}, {edit.text})" if is_whole else edit.text
+    """Counts how often the new expression runs, if the edit puts in a whole one, or `x = ...`."""
+    if edit.begin == edit.end:
+        return edit
+    target, equals, value = "", "", edit.text
+    if not isinstance(_parse(value), ast.expr):
+        target, equals, value = edit.text.partition(" = ")
+    if not target.isidentifier() and equals or not isinstance(_parse(value), ast.expr):
+        return edit
+    text = f"{target}{equals}__nanscope__.ran({RAN}, {value})"
     return Edit(edit.path, edit.begin, edit.end, text)
 
 

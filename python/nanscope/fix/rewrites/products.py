@@ -95,12 +95,14 @@ def as_geometric_mean(case: Case) -> Iterator[Candidate]:
     options = [source.code(node) for node in product.operands[1:]]
     options += [f"{name}={source.code(node)}" for name, node in product.keywords.items()]
     logs = f"torch.log({argument(source, product.operands[0])}).sum({', '.join(options)})"
-    exponent = primary(source, power.operands[1])
+    exponent = power.operands[1]
+    is_bare = isinstance(exponent, cst.Float | cst.Integer)
+    factor = source.bare(exponent) if is_bare else primary(source, exponent)
     yield Candidate(
         "sum_of_logarithms",
         f"{source.shown(product.node)} underflows, and the slope of its root at 0 is infinite: the "
         "root of a product of positive numbers is the exponential of the mean of their logarithms.",
-        [source.edit(power.node, f"torch.exp({logs} * {exponent})")],
+        [source.edit(power.node, f"torch.exp({logs} * {factor})")],
     )
 
 

@@ -34,6 +34,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     leasts = [UNDER_ROOT[case.dtype], case.small(facts)] if at_zero else [case.small(facts)]
     if operation.name == "pow":
         leasts = POWER_AT_ZERO[case.dtype] if at_zero else [case.small(facts), 1e-6]
+    if operation.name == "sqrt" and not case.backward and facts and not facts.requires_grad:
+        leasts.insert(0, 0)  # no slope is asked for
     shown = case.source.shown(base)
     why = "its root has an infinite slope there" if at_zero else "its root is NaN there"
     if operation.name == "pow":
@@ -48,10 +50,11 @@ def propose(case: Case) -> Iterator[Candidate]:
             alters="what is negative counts as 1e-6",
         )
     for least in dict.fromkeys(leasts):
+        bound = "0" if least == 0 else written(least)
         yield Candidate(
             f"clamp_before_{'pow' if operation.name == 'pow' else 'sqrt'}",
-            f"{shown} can be {state}, and {why}; it is kept at {written(least)} or more.",
-            operation.wrap(base, f"clamp(min={written(least)})"),
+            f"{shown} can be {state}, and {why}; it is kept at {bound} or more.",
+            operation.wrap(base, f"clamp(min={bound})"),
         )
     if at_zero and operation.name != "pow":
         yield _added(case, operation, written(UNDER_ROOT[case.dtype]))

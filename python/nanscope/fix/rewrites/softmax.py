@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
@@ -28,9 +29,27 @@ def propose(case: Case) -> Iterator[Candidate]:
     operation = case.operation
     if operation is None or not operation.operands:
         return
-    operand = operation.operands[0]
     dim = operation.argument(1, "dim")
-    if operation.name in ("softmax", "log_softmax") and dim is not None:
+    elsewhere = operation.name in ("softmax", "log_softmax") and _masks_whole_rows(case, dim)
+    if elsewhere:
+        yield Candidate(
+            "softmax_along_the_mask",
+            f"the mask is the same all along dimension {case.source.code(dim)}, over which softmax "
+            "is taken: it can only mask whole rows there. It varies along the last dimension.",
+            [case.source.edit(dim, "-1")],
+            changes_training=True,
+            alters="softmax is taken over the last dimension",
+        )
+    for candidate in _guards(case, operation, dim):
+        yield replace(candidate, workaround=True) if elsewhere else candidate
+
+
+def _guards(
+    case: Case, operation: Operation, dim: cst.BaseExpression | None
+) -> Iterator[Candidate]:
+    operand = operation.operands[0]
+    is_softmax = operation.name in ("softmax", "log_softmax")
+    if is_softmax and dim is not None:
         inner, again = _twice(case, operand)
         rows = f"{again}.isneginf().all(dim={case.source.code(dim)}, keepdim=True)"
         guarded = f"{inner}.masked_fill({rows}, 0.0)"
@@ -44,13 +63,37 @@ def propose(case: Case) -> Iterator[Candidate]:
     of_sum = operation.name in OF_SUM
     if of_sum and any(facts.healthy for facts in case.finding.inputs):
         return  # the sum is as low as the floor then, which no healthy one is
-    if of_sum or operation.name in ("softmax", "log_softmax"):
+    if of_sum or is_softmax:
         least = f"torch.finfo(torch.{case.dtype}).min"
         yield Candidate(
             "finite_floor",
             "-inf is kept at the least finite number: the result is the same, and has a slope.",
             operation.wrap(operand, f"clamp(min={least})"),
         )
+
+
+def _masks_whole_rows(case: Case, dim: cst.BaseExpression | None) -> bool:
+    """Softmax is taken along what the mask never varies along, and it does along the last."""
+    taken = _number(dim) if dim is not None else None
+    facts = case.operand("self")
+    masks = [t for maker in case.finding.makers[:1] for t in maker.tensors if t.saved == "mask"]
+    if taken is None or facts is None or not masks:
+        return False
+    rank = len(facts.shape)
+    taken = taken + rank if taken < 0 else taken
+    mask = [1] * (rank - len(masks[0].shape)) + masks[0].shape
+    if not 0 <= taken < rank - 1 or facts.shape[taken] < 2:
+        return False
+    return mask[taken] == 1 and mask[-1] > 1
+
+
+def _number(node: cst.BaseExpression) -> int | None:
+    match node:
+        case cst.Integer(value=value):
+            return int(value)
+        case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer(value=value)):
+            return -int(value)
+    return None
 
 
 def _without_weight(case: Case, operation: Operation, inner: str, rows: str):

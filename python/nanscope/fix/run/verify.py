@@ -125,7 +125,8 @@ class _Judge:
         if self.place is not None or self.candidate.changes_training or self.losses_same:
             return False
         if not self.candidate.is_value:
-            return False  # of memory that nobody wrote no value is healthy
+            # Of memory that nobody wrote no value is healthy.
+            return self.candidate.losses_must_be_kept
         return not (self.candidate.fires and _finite(self.after.log.losses))
 
     def _is_same(self, error: Finding) -> bool:
