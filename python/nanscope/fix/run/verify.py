@@ -21,6 +21,7 @@ from nanscope.fix.run.runs import Run
 ABSURD = 1e3  # a loss so many times the largest healthy one is none
 OUTLIER = 100  # a mended element so many times the largest healthy one
 STEEP = 1e5  # the same of its slope: torch's own guards (F.normalize) are steep, too
+MENDED = 0.01  # how far, relative, a mended element may take the loss that it is part of
 MOST_DRIFT = 0.02  # of a loss, after however many steps
 WRONG = 0.02  # how far, relative, a mended value may be from one that float64 knows
 FIRST = 3
@@ -278,14 +279,22 @@ class _Judge:
     def _losses(self) -> Judgement | None:
         old = self.before.log.losses[: self._healthy_losses()]
         new = self.after.log.losses[: len(old)]
-        pairs = [(a, b) for a, b in zip(old, new, strict=False) if _is_finite(a)]
+        steps = self.before.log.loss_steps
+        pairs = [(a, b, s) for a, b, s in zip(old, new, steps, strict=False) if _is_finite(a)]
         if self.candidate.changes_training or self.candidate.alters or not pairs:
             return None
-        differences = [_relative(a, b) for a, b in pairs]
+        differences = [_relative(a, b) for a, b, _ in pairs]
         worst = max(differences)
         # Digits that a patch brings back, or rounds otherwise, grow from step to step.
         rounded = self.place is not None and self.place.compared and not self.place.identical
         allowed = [self._nearly() * (1 + i if rounded else 1) for i in range(len(pairs))]
+        # A fault in backward leaves the loss of its step finite, and what is mended is part of it.
+        if self.finding.origin.phase == "backward":
+            failing = self.finding.origin.step
+            allowed = [
+                max(most, MENDED) if step == failing else most
+                for most, (_, _, step) in zip(allowed, pairs, strict=True)
+            ]
         beyond = [i for i, d in enumerate(differences) if d > min(allowed[i], MOST_DRIFT)]
         if beyond and self.place is not None and self.place.regained:
             # Each value that changed agrees with float64: it is the old losses that were off.
@@ -296,10 +305,10 @@ class _Judge:
             return None
         self.losses_same = not beyond
         if not self.losses_same:
-            step = beyond[0]
+            old_loss, new_loss, _ = pairs[beyond[0]]
             return _failed(
-                f"the loss of step {step}, before the failure, became {pairs[step][1]} "
-                f"instead of {pairs[step][0]:g}"
+                f"the loss of step {beyond[0]}, before the failure, became {new_loss} "
+                f"instead of {old_loss:g}"
             )
         same = "the same" if worst == 0 else f"within a relative {worst:.1e}"
         count = f"{len(pairs):,} losses" if len(pairs) > 1 else "the loss"
