@@ -128,7 +128,7 @@ TEST(Text, WhatIsIntendedIsToldOnlyIfAsked) {
     capture.coverage.intended_more = 7;
     const std::string shown = text_report(capture, {.verbose = true});
     EXPECT_NE(shown.find("intended: attend.py:20:5: aten::masked_fill wrote -inf (1,200 times); "
-                        "cleaned\nintended: 7 more at other places\n"),
+                         "cleaned\nintended: 7 more at other places\n"),
               std::string::npos)
         << shown;
     EXPECT_EQ(text_report(capture, {}).find("masked_fill"), std::string::npos);
