@@ -9,6 +9,7 @@
 #include "capture/sample.h"
 #include "report/csv.h"
 #include "report/github.h"
+#include "report/json.h"
 #include "report/sarif.h"
 #include "report/stats.h"
 #include "report/trace.h"
@@ -77,6 +78,26 @@ TEST(Sarif, AFingerprintStaysWhenTheLineMoves) {
   EXPECT_NE(print(other), print(sample::log_of_zero()));
   const Parsed twins = sarif_run(sample::capture({moved, moved}))["results"];
   EXPECT_NE(twins[0]["partialFingerprints"], twins[1]["partialFingerprints"]);
+}
+
+TEST(Sarif, EveryPlaceHasAFile) {
+  Finding finding = sample::log_of_zero();
+  finding.origin.site = {};
+  finding.harm->site.reset();
+  finding.chain.resize(2);
+  finding.chain[1].site = {};
+  Capture capture = sample::capture({finding});
+  capture.program.argv = {"train.py", "--fast"};
+  const Parsed result = sarif_run(capture)["results"][0];
+  const Parsed place = result["locations"][0]["physicalLocation"];
+  EXPECT_EQ(place["artifactLocation"]["uri"], "examples/train.py");
+  EXPECT_EQ(place["region"]["startLine"], 1);
+  EXPECT_FALSE(result.contains("relatedLocations"));
+  EXPECT_NE(result["properties"]["harm"], "");
+  EXPECT_EQ(result["codeFlows"][0]["threadFlows"][0]["locations"].size(), 1u);
+  capture.program.argv = {"-m", "package.train"};  // its file is not known
+  const Parsed other = sarif_run(capture)["results"][0]["locations"][0]["physicalLocation"];
+  EXPECT_EQ(other["artifactLocation"]["uri"], "examples/x.nsc");
 }
 
 TEST(Sarif, ThePatchIsAFix) {
@@ -154,6 +175,25 @@ TEST(Trace, StepsCountersAndTheWay) {
   for (const char* name : {"X step 11", "C loss", "i loss is nan", "i aten::log made -inf",
                            "X aten::mul", "s does harm", "f does harm"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+}
+
+TEST(Forewarnings, SayNothingThatHasNotHappened) {
+  Finding finding = sample::log_of_zero();
+  finding.level = Level::kWarning;
+  finding.harm.reset();
+  finding.chain.clear();
+  finding.forewarning = Forewarning{"little_headroom", "torch.log(p)", "float16", 52032, 65504, 1};
+  const Capture capture = sample::capture({finding});
+  const std::vector<Diagnosed> captures = one(capture);
+  for (const std::string& text :
+       {github_report(captures, kRoot, false), sarif_report(captures, kRoot, "1.2.3"),
+        trace_report(captures), json_report(capture)}) {
+    EXPECT_EQ(text.find("aten::log made"), std::string::npos) << text;
+    EXPECT_NE(text.find("Little headroom left"), std::string::npos) << text;
+  }
+  finding.origin.site = {};
+  const Parsed json = Parsed::parse(json_report(sample::capture({finding})));
+  EXPECT_EQ(json["findings"][0]["headline"], "torch.log(p): Little headroom left");
 }
 
 TEST(Stats, CountsAndHeadRoom) {

@@ -94,8 +94,8 @@ export function histogram(tensor: Tensor, name: string): HTMLElement | null {
   ]);
   const mark = markOf(failing, axis, special);
   const limits = [
-    type.largest <= axis.high ? limit(axis.place(type.largest), `largest ${tensor.dtype}`, "end") : null,
-    type.normal >= axis.low && axis.low < exponents.first ? limit(axis.place(type.normal), "smallest normal", "start") : null,
+    endIsDrawn(axis, type) ? limit(axis.place(type.largest), `largest ${tensor.dtype}`, "end") : null,
+    beginIsDrawn(axis, type) ? limit(axis.place(type.normal), "smallest normal", "start") : null,
   ];
   return h(
     "figure",
@@ -110,8 +110,19 @@ export function histogram(tensor: Tensor, name: string): HTMLElement | null {
       ...limits,
       mark,
     ),
-    h("figcaption", { class: "quiet" }, caption(tensor, exponents, type, axis, mark !== null)),
+    h("figcaption", { class: "quiet" }, ...caption(tensor, exponents, type, axis, mark !== null)),
   );
+}
+
+const endIsDrawn = (axis: Axis, type: FloatType): boolean => type.largest <= axis.high;
+const beginIsDrawn = (axis: Axis, type: FloatType): boolean => type.normal >= axis.low;
+
+// A limit that is too far away to be drawn is told.
+function farLimits(dtype: string, type: FloatType, axis: Axis): string {
+  const [begin, end] = [beginIsDrawn(axis, type), endIsDrawn(axis, type)];
+  if (begin && end) return "";
+  if (begin) return `${dtype} ends at ${power(type.largest)}`;
+  return end ? `normal from ${power(type.normal)} on` : `normal ${dtype}: ${power(type.normal)} to ${power(type.largest)}`;
 }
 
 function limit(x: number, word: string, anchor: string): SVGElement {
@@ -140,11 +151,13 @@ function label(tensor: Tensor, name: string, type: FloatType, failing: string | 
   return parts.join(", ");
 }
 
-function caption(tensor: Tensor, exponents: Exponents, type: FloatType, axis: Axis, marked: boolean): string {
+// Its parts; a line ends between them.
+function caption(tensor: Tensor, exponents: Exponents, type: FloatType, axis: Axis, marked: boolean): HTMLElement[] {
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
-  const parts = [];
-  if (type.largest > axis.high) parts.push(`${tensor.dtype} ends at ${power(type.largest)}`);
-  if (marked) parts.push("▼ the failing element");
-  if (exponents.looked_at < numel) parts.push(`${times(exponents.looked_at)} of ${times(numel)} elements`);
-  return parts.join(" · ");
+  const parts = [
+    marked && "▼ the failing element",
+    farLimits(tensor.dtype, type, axis),
+    exponents.looked_at < numel && `${times(exponents.looked_at)} of ${times(numel)} elements`,
+  ];
+  return parts.filter(Boolean).map((part) => h("span", { class: "whole" }, part));
 }
