@@ -79,6 +79,26 @@ TEST(Sarif, AFingerprintStaysWhenTheLineMoves) {
   EXPECT_NE(twins[0]["partialFingerprints"], twins[1]["partialFingerprints"]);
 }
 
+TEST(Sarif, EveryPlaceHasAFile) {
+  Finding finding = sample::log_of_zero();
+  finding.origin.site = {};
+  finding.harm->site.reset();
+  finding.chain.resize(2);
+  finding.chain[1].site = {};
+  Capture capture = sample::capture({finding});
+  capture.program.argv = {"train.py", "--fast"};
+  const Parsed result = sarif_run(capture)["results"][0];
+  const Parsed place = result["locations"][0]["physicalLocation"];
+  EXPECT_EQ(place["artifactLocation"]["uri"], "examples/train.py");
+  EXPECT_EQ(place["region"]["startLine"], 1);
+  EXPECT_FALSE(result.contains("relatedLocations"));
+  EXPECT_NE(result["properties"]["harm"], "");
+  EXPECT_EQ(result["codeFlows"][0]["threadFlows"][0]["locations"].size(), 1u);
+  capture.program.argv = {"-m", "package.train"};  // its file is not known
+  const Parsed other = sarif_run(capture)["results"][0]["locations"][0]["physicalLocation"];
+  EXPECT_EQ(other["artifactLocation"]["uri"], "examples/x.nsc");
+}
+
 TEST(Sarif, ThePatchIsAFix) {
   const Parsed fix = sarif_run(with_fix())["results"][0]["fixes"][0]["artifactChanges"][0];
   EXPECT_EQ(fix["artifactLocation"]["uri"], "examples/train.py");

@@ -30,13 +30,25 @@ std::string hash_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
+// Where a result without a place stands: the script that ran; of a module or of code from the
+// command line the capture, which is the only file that tells of it.
+std::string file_of_program(const Diagnosed& diagnosed) {
+  const std::vector<std::string>& argv = diagnosed.capture.program.argv;
+  const bool is_script = !argv.empty() && !argv[0].empty() && !argv[0].starts_with('-');
+  return is_script ? argv[0] : diagnosed.name;
+}
+
 // Writes the parts of one log. Knows where paths begin, and the rules that results refer to.
+//
+// Note [Every place has a file]: SARIF allows a location without one, but GitHub refuses the whole
+// log for it. So each location of a result, of its harm and of its way has a file.
 class SarifLog {
  public:
   explicit SarifLog(const report::SourceRoot& root) : root_(root) {}
 
   void add(const Diagnosed& diagnosed) {
     const Capture& capture = diagnosed.capture;
+    program_file_ = file_of_program(diagnosed);
     for (std::size_t i = 0; i < capture.findings.size(); ++i)
       results_.push_back(
           result(capture.findings[i], diagnosed.causes[i], report::repair_of(capture, i)));
@@ -66,14 +78,15 @@ class SarifLog {
   std::size_t rule_index(const Cause& cause) {
     const auto known = rule_numbers_.find(cause.id);
     if (known != rule_numbers_.end()) return known->second;
-    Json rule{{"id", cause.id}};
-    if (const CauseInfo* info = find_cause(cause.id)) {
-      rule["shortDescription"] = {{"text", info->summary}};
-      rule["help"] = {{"text", page_of(cause.id)}, {"markdown", page_of(cause.id)}};
-      rule["properties"] = {{"tags", {"numerics", info->to_blame}}};
-    } else {
-      rule["shortDescription"] = {{"text", "A NaN or Inf whose cause is not known."}};
-    }
+    const CauseInfo* info = find_cause(cause.id);
+    const std::string_view summary =
+        info != nullptr ? info->summary : "A NaN or Inf whose cause is not known.";
+    const std::string_view help = info != nullptr ? page_of(cause.id) : summary;
+    Json rule{{"id", cause.id},
+              {"shortDescription", {{"text", summary}}},
+              {"fullDescription", {{"text", summary}}},
+              {"help", {{"text", help}, {"markdown", help}}}};
+    if (info != nullptr) rule["properties"] = {{"tags", {"numerics", info->to_blame}}};
     rules_.push_back(std::move(rule));
     return rule_numbers_[cause.id] = rules_.size() - 1;
   }
@@ -84,10 +97,11 @@ class SarifLog {
               {"ruleIndex", rule_index(cause)},
               {"level", word_of(finding.level)},
               {"message", text(report::deed(origin) + ". " + cause.sentence)},
-              {"locations", Json::array({location(origin.site, origin.module)})},
+              {"locations", Json::array({place_of(origin)})},
               {"partialFingerprints", {{"nanscopeFinding/v1", fingerprint(finding, cause)}}}};
-    if (finding.harm) json["relatedLocations"] = Json::array({harm_location(*finding.harm)});
-    if (!finding.chain.empty()) json["codeFlows"] = Json::array({code_flow(finding)});
+    if (finding.harm && has_file(finding.harm->site))
+      json["relatedLocations"] = Json::array({harm_location(*finding.harm)});
+    if (std::optional<Json> flow = code_flow(finding)) json["codeFlows"] = Json::array({*flow});
     if (!origin.stack.empty()) json["stacks"] = Json::array({stack(origin)});
     if (std::optional<Json> change = fix(repair)) json["fixes"] = Json::array({*change});
     json["properties"] = properties(finding, cause);
@@ -95,13 +109,15 @@ class SarifLog {
   }
 
   static Json properties(const Finding& finding, const Cause& cause) {
-    return {{"certainty", word_of(cause.certainty)},
-            {"toBlame", cause.to_blame},
-            {"evidence", cause.evidence},
-            {"operation", finding.origin.op},
-            {"phase", word_of(finding.origin.phase)},
-            {"step", finding.origin.step},
-            {"count", finding.count}};
+    Json json{{"certainty", word_of(cause.certainty)},
+              {"toBlame", cause.to_blame},
+              {"evidence", cause.evidence},
+              {"operation", finding.origin.op},
+              {"phase", word_of(finding.origin.phase)},
+              {"step", finding.origin.step},
+              {"count", finding.count}};
+    if (finding.harm) json["harm"] = report::safe(report::harm_text(*finding.harm));
+    return json;
   }
 
   Json artifact(const std::string& file) const {
@@ -137,16 +153,30 @@ class SarifLog {
     return json;
   }
 
+  // What is about the program as a whole, such as weights, has no line of its own.
+  Json place_of(const Origin& origin) const {
+    if (!origin.site.file.empty()) return location(origin.site, origin.module);
+    Site first_line;
+    first_line.file = program_file_;
+    first_line.line = 1;
+    Json json = location(first_line, origin.module);
+    json["message"] = text("About the program as a whole; no line of it is known.");
+    return json;
+  }
+
+  static bool has_file(const std::optional<Site>& site) { return site && !site->file.empty(); }
+
   Json harm_location(const Harm& harm) const {
-    Json json = location(harm.site.value_or(Site{}));
+    Json json = location(*harm.site);
     json["id"] = 1;
     json["message"] = text(report::harm_text(harm));
     return json;
   }
 
-  Json code_flow(const Finding& finding) const {
+  std::optional<Json> code_flow(const Finding& finding) const {
     Json steps = Json::array();
     for (const Link& link : finding.chain) {
+      if (!has_file(link.site)) continue;
       const bool harm = link.role == Role::kHarm && finding.harm;
       Json place = location(link.site);
       place["message"] = text(fmt::format("{}: {}", word_of(link.role),
@@ -155,8 +185,9 @@ class SarifLog {
                        {"kinds", {word_of(link.role), word_of(link.phase)}},
                        {"importance", link.role == Role::kCarrier ? "important" : "essential"}});
     }
-    return {{"message", text("The way it went")},
-            {"threadFlows", Json::array({{{"locations", std::move(steps)}}})}};
+    if (steps.empty()) return std::nullopt;
+    return Json{{"message", text("The way it went")},
+                {"threadFlows", Json::array({{{"locations", std::move(steps)}}})}};
   }
 
   Json stack(const Origin& origin) const {
@@ -203,6 +234,11 @@ class SarifLog {
     return fmt::format("{}:{}", hash, ++seen_[hash]);
   }
 
+  static std::string gap_text(const NotWatched& gap) {
+    const std::string why = gap.why.empty() ? "" : fmt::format(" ({})", gap.why);
+    return fmt::format("Not watched: {}{}, {}.", gap.what, why, plural(gap.count, "time"));
+  }
+
   static Json invocation(const Capture& capture) {
     const Program& program = capture.program;
     Json json{{"executionSuccessful", program.ended == Ended::kNormally},
@@ -211,14 +247,13 @@ class SarifLog {
     if (capture.coverage.not_watched.empty()) return json;
     Json gaps = Json::array();
     for (const NotWatched& gap : capture.coverage.not_watched)
-      gaps.push_back({{"level", "warning"},
-                      {"message", text(fmt::format("Not watched: {} ({}), {} times.", gap.what,
-                                                   gap.why, grouped(gap.count)))}});
+      gaps.push_back({{"level", "warning"}, {"message", text(gap_text(gap))}});
     json["toolExecutionNotifications"] = std::move(gaps);
     return json;
   }
 
   const report::SourceRoot& root_;
+  std::string program_file_;  // of the capture that is being added
   Json rules_ = Json::array();
   Json results_ = Json::array();
   Json invocations_ = Json::array();

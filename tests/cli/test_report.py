@@ -68,7 +68,7 @@ def test_sarif_is_what_another_reader_takes_it_for(sarif, documents: list[dict])
     expected = [
         (
             finding["level"],
-            *place_of(finding["origin"]["site"]),
+            *place_of(finding["origin"]["site"], document["program"]["argv"][0]),
             finding["cause"]["id"],
         )
         for document in documents
@@ -77,9 +77,27 @@ def test_sarif_is_what_another_reader_takes_it_for(sarif, documents: list[dict])
     assert sorted(found) == sorted(expected)
 
 
-def place_of(site: dict) -> tuple[str, int | str]:
-    """As that reader writes it; a warning about weights has no place."""
-    return (site["file"], site["line"]) if site["file"] else ("-", "1")
+def place_of(site: dict, program: str) -> tuple[str, int]:
+    """A warning about weights is about the whole program."""
+    return (site["file"], site["line"]) if site["file"] else (program, 1)
+
+
+def test_every_place_in_sarif_is_one_that_github_takes(sarif) -> None:
+    """It refuses a log with a place that has no file, and wants a line, and texts of a rule."""
+    (run,) = json.loads(sarif.read_text())["runs"]
+    places = [place for r in run["results"] for place in r["locations"]]
+    assert len(places) == len(run["results"])
+    for result in run["results"]:
+        places += result.get("relatedLocations", [])
+        for flow in result.get("codeFlows", []):
+            steps = [step for thread in flow["threadFlows"] for step in thread["locations"]]
+            assert steps
+            places += [step["location"] for step in steps]
+    for place in places:
+        physical = place["physicalLocation"]
+        assert physical["artifactLocation"]["uri"] and physical["region"]["startLine"] >= 1
+    for rule in run["tool"]["driver"]["rules"]:
+        assert all(rule[text]["text"] for text in ("shortDescription", "fullDescription", "help"))
 
 
 def test_the_fix_of_sarif_is_the_diff(sarif, documents: list[dict]) -> None:
