@@ -229,6 +229,8 @@ TEST(Summary, ItsPartsAreWholeSentences) {
   // A name with the marks between our parts does not cut them.
   capture.coverage.not_watched = {{std::string(kChildrenWithErrors), "a: b. c.nsc", 1}};
   EXPECT_EQ(summary_of(capture).title, "a child process found an error, told in a: b. c.nsc");
+  capture.coverage.not_watched[0].why = "";  // redacted
+  EXPECT_EQ(summary_of(capture).title, "a child process found an error");
   EXPECT_TRUE(summary_of(capture).detail.starts_with("In this process itself no NaN or Inf"));
 }
 

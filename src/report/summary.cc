@@ -57,8 +57,9 @@ Summary of_children(const Capture& capture, const NotWatched& children) {
   const std::string who = children.count > 1
                               ? fmt::format("{} child processes", grouped(children.count))
                               : std::string("a child process");
-  return {kSpeaker, fmt::format("{} found an error, told in {}", who, report::safe(children.why)),
-          ". ",
+  // Where the names of their captures may not leave the house, there is none.
+  const std::string where = children.why.empty() ? "" : ", told in " + report::safe(children.why);
+  return {kSpeaker, fmt::format("{} found an error{}", who, where), ". ",
           fmt::format("In this process itself no NaN or Inf did harm: {}{}.", coverage_text(rest),
                       asides(capture))};
 }
