@@ -77,7 +77,7 @@ const content = () => {
     h1: text("h1"),
     sections: texts("h2"),
     marked: texts(".source mark").join("\n"),
-    tensors: [...document.querySelectorAll("#inputs > .tensors > .tensor.input")].map((card) => ({
+    tensors: [...document.querySelectorAll("#inputs .tensor")].map((card) => ({
       name: card.querySelector("h3").textContent,
       rows: rows(card.querySelector("table")),
       failing: [...card.querySelectorAll(".failing-values data")].map((d) => d.getAttribute("value")),

@@ -42,6 +42,7 @@ PROGRAMS = {
     "many_modules": ("many_modules.py", []),
     "amp": ("loss_scaled.py", []),
     "branches": ("branches.py", []),
+    "image": ("one_black_image.py", []),
 }
 HEADER = 16
 FRAME = struct.Struct("<IIII")

@@ -137,7 +137,7 @@ def test_numbers_are_those_of_the_json(seen: dict, documents: dict[str, dict]) -
     compared = 0
     for name in captures.CHOSEN:
         page, finding = seen["pages"][name]["light"], documents[name]["findings"][0]
-        tensors = {tensor["name"] or tensor["argument"]: tensor for tensor in finding["inputs"]}
+        tensors = {t["name"] or t["argument"]: t for t in [*finding["outputs"], *finding["inputs"]]}
         assert page["tensors"] or not tensors, name
         for card in page["tensors"]:
             tensor = tensors[card["name"]]
@@ -286,6 +286,8 @@ def test_pictures_count_what_the_json_counts(seen: dict, documents: dict[str, di
         assert sum(card["columns"]) == numel
         assert card["bad"] == (str(bad) if bad else None)
     assert [card["pattern"] for card in page["pictures"]] == [None, None, "Scattered"]
+    image = {c["name"]: c["pattern"] for c in seen["pages"]["image"]["light"]["pictures"]}
+    assert image["output 0"] == "At every place in 3 of 12"  # the colours of one image of four
     assert page["cleaned"] == ["aten::clamp"]
     site = finding["origin"]["site"]
     assert page["around"] == len(site["before"]) + len(site["after"]) == 8
@@ -302,7 +304,8 @@ def test_modules_are_told_by_their_head_room(seen: dict, documents: dict[str, di
     did = seen["usedModules"]["did"]
     assert did["found"] == [sum("attention" in m["path"] for m in finding["modules"]), 0]
     assert did["walkedTo"] == "1"
-    assert did["wayWalkedTo"].startswith("carrier, aten::div") and did["wayShown"] == ["carrier"]
+    division = "carrier, aten::div, scores / q.shape[-1] ** 0.5, float16 [8, 24, 24]"
+    assert did["wayWalkedTo"].startswith(division) and did["wayShown"] == ["carrier"]
     assert did["visible"][0] == len(labels) == did["visible"][2] > did["visible"][1]
     assert did["rows"] == len(labels)
     assert did["colours"] == ["cell little", "cell gone"]

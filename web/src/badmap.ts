@@ -50,6 +50,9 @@ export function pattern(tensor: Tensor, map: BadMap): string {
   if (exactColumns && rows > 1 && badColumns.length === 1) return "in one column";
   if (rows === columns && rows > 2 && range(rows).every((r) => range(columns).every((c) => (c > r ? full(r, c) : c < r ? at(r, c) === 0 : true))))
     return "above the diagonal";
+  const share = (r: number, c: number): number => at(r, c) / (grid.rows[r]! * grid.columns[c]!);
+  const even = range(rows).every((r) => range(columns).every((c) => share(r, c) === share(0, 0)));
+  if (even && grid.depth > 1) return exact && exactColumns ? `at every place in ${at(0, 0)} of ${grid.depth}` : "evenly over the whole";
   const everywhere = badRows.length === rows && badColumns.length === columns;
   return everywhere ? "scattered over the whole" : "scattered";
 }

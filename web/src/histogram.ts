@@ -94,8 +94,8 @@ export function histogram(tensor: Tensor, name: string): HTMLElement | null {
   ]);
   const mark = markOf(failing, axis, special);
   const limits = [
-    type.largest <= axis.high ? limit(axis.place(type.largest), `largest ${tensor.dtype}`, "end") : null,
-    type.normal >= axis.low && axis.low < exponents.first ? limit(axis.place(type.normal), "smallest normal", "start") : null,
+    endIsDrawn(axis, type) ? limit(axis.place(type.largest), `largest ${tensor.dtype}`, "end") : null,
+    beginIsDrawn(axis, type) ? limit(axis.place(type.normal), "smallest normal", "start") : null,
   ];
   return h(
     "figure",
@@ -112,6 +112,17 @@ export function histogram(tensor: Tensor, name: string): HTMLElement | null {
     ),
     h("figcaption", { class: "quiet" }, caption(tensor, exponents, type, axis, mark !== null)),
   );
+}
+
+const endIsDrawn = (axis: Axis, type: FloatType): boolean => type.largest <= axis.high;
+const beginIsDrawn = (axis: Axis, type: FloatType): boolean => type.normal >= axis.low;
+
+// A limit that is too far away to be drawn is told.
+function farLimits(dtype: string, type: FloatType, axis: Axis): string {
+  const [begin, end] = [beginIsDrawn(axis, type), endIsDrawn(axis, type)];
+  if (begin && end) return "";
+  if (begin) return `${dtype} ends at ${power(type.largest)}`;
+  return end ? `normal from ${power(type.normal)} on` : `${dtype} is normal from ${power(type.normal)} to ${power(type.largest)}`;
 }
 
 function limit(x: number, word: string, anchor: string): SVGElement {
@@ -142,8 +153,8 @@ function label(tensor: Tensor, name: string, type: FloatType, failing: string | 
 
 function caption(tensor: Tensor, exponents: Exponents, type: FloatType, axis: Axis, marked: boolean): string {
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
-  const parts = [];
-  if (type.largest > axis.high) parts.push(`${tensor.dtype} ends at ${power(type.largest)}`);
+  const far = farLimits(tensor.dtype, type, axis);
+  const parts = far ? [far] : [];
   if (marked) parts.push("▼ the failing element");
   if (exponents.looked_at < numel) parts.push(`${times(exponents.looked_at)} of ${times(numel)} elements`);
   return parts.join(" · ");

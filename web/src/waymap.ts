@@ -11,6 +11,7 @@ const NAMES = 52; // for the names of ranks, on the left
 const LANE = 56; // between two lanes
 const ROW = 42; // between two rows of branches
 const MOST_LETTERS = 12; // of an op's name below its dot
+const MOST_CODE = 80; // letters of its expression, where one points at it
 const MOST_RANKS = 4; // drawn; the list has all
 
 interface Place {
@@ -72,6 +73,9 @@ function shortName(op: string): string {
   return name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name;
 }
 
+// What the list below has as a whole.
+const shortCode = (code: string): string => (code.length > MOST_CODE ? `${code.slice(0, MOST_CODE - 1)}…` : code);
+
 export function show(item: HTMLElement): void {
   item.scrollIntoView({ block: "nearest" });
   item.classList.add("shown");
@@ -79,7 +83,7 @@ export function show(item: HTMLElement): void {
 }
 
 function drawDot({ x, y, stop, rank, item }: Dot, first: boolean, origin: boolean): SVGElement {
-  const words = [stop.role, rank, stop.role === "harm" ? stop.what : stop.op, stop.made ? sizes(stop.made) : ""].filter(Boolean).join(", ");
+  const words = [stop.role, rank, stop.role === "harm" ? stop.what : stop.op, shortCode(stop.code), stop.made ? sizes(stop.made) : ""].filter(Boolean).join(", ");
   const key = (event: Event): void => {
     const { key } = event as KeyboardEvent;
     const dot = event.currentTarget as SVGElement;
