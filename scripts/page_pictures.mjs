@@ -1,0 +1,31 @@
+// page_pictures.mjs PLAN: photographs pages in Chromium, as scripts/page_pictures.py asks for.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { chromium } = createRequire(join(plan.modules, "index.js"))("playwright-core");
+const SPACE = 16; // above the first and below the last thing that is shown
+
+const edge = (page, selector, side) => page.evaluate(([selector, side]) => document.querySelector(selector).getBoundingClientRect()[side] + scrollY, [selector, side]);
+
+async function part(page, { top, bottom, width, height }) {
+  const y = top ? Math.max(0, (await edge(page, top, "top")) - (top.includes(" ") ? SPACE : -SPACE)) : 0;
+  const end = bottom ? (await edge(page, bottom, "bottom")) + SPACE : y + height;
+  return { x: 0, y, width, height: end - y };
+}
+
+async function photograph(browser, shot) {
+  const context = await browser.newContext({ viewport: { width: shot.width, height: shot.height ?? 900 }, deviceScaleFactor: shot.scale, colorScheme: shot.scheme });
+  const page = await context.newPage();
+  await page.goto(`file://${shot.page}`);
+  await page.waitForSelector("html[data-ready]");
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  const clip = shot.whole ? undefined : await part(page, shot);
+  await page.screenshot({ path: join(plan.to, `${shot.name}.png`), fullPage: true, clip });
+  await context.close();
+}
+
+const browser = await chromium.launch({ executablePath: plan.browser, args: ["--no-sandbox", "--disable-gpu", "--no-first-run"] });
+for (const shot of plan.shots) await photograph(browser, shot);
+await browser.close();
