@@ -195,6 +195,11 @@ TEST(Phrase, NumbersAsAPersonReadsThem) {
   EXPECT_EQ(byte_count(1234), "1.2 kB");
   EXPECT_EQ(byte_count(52'000'000), "52 MB");
   EXPECT_EQ(in_backticks("a  +\n   b"), "`a + b`");
+  std::string wide;  // sixty characters, of three bytes each
+  for (int i = 0; i < 60; ++i) wide += "\u640d";
+  EXPECT_EQ(in_backticks(wide), "`" + wide + "`");
+  EXPECT_EQ(in_backticks(wide + "x"), "`" + wide.substr(0, 57 * 3) + "...`");
+  EXPECT_EQ(in_backticks(std::string(61, 'x')), "`" + std::string(57, 'x') + "...`");
 }
 
 }  // namespace

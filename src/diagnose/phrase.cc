@@ -9,6 +9,22 @@
 #include "capture/utf8.h"
 
 namespace nanscope {
+namespace {
+
+// At most so many characters, as a person counts them: a wide one has up to four bytes.
+std::string cut_characters(std::string_view text, std::size_t most) {
+  constexpr std::string_view kEnding = "...";
+  std::string shown;
+  std::size_t bytes_kept = 0;
+  for (std::size_t taken = 0; !text.empty(); ++taken) {
+    if (taken + kEnding.size() == most) bytes_kept = shown.size();
+    if (taken == most) return shown.substr(0, bytes_kept).append(kEnding);
+    append_utf8(shown, take_code_point(text));
+  }
+  return shown;
+}
+
+}  // namespace
 
 std::string number(double value) {
   if (std::isnan(value)) return "nan";
@@ -46,7 +62,7 @@ std::string bracketed(const std::vector<std::int64_t>& numbers) {
 }
 
 std::string in_backticks(std::string_view code) {
-  constexpr std::size_t kMostBytes = 60;
+  constexpr std::size_t kMostCharacters = 60;  // no name that telling/names.py shortened is longer
   std::string line;
   for (const char c : code) {
     const bool blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -55,7 +71,7 @@ std::string in_backticks(std::string_view code) {
     else if (!line.empty() && line.back() != ' ')
       line += ' ';
   }
-  return "`" + cut_utf8(line, kMostBytes) + "`";
+  return "`" + cut_characters(line, kMostCharacters) + "`";
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {

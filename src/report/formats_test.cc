@@ -9,6 +9,7 @@
 #include "capture/sample.h"
 #include "report/csv.h"
 #include "report/github.h"
+#include "report/json.h"
 #include "report/sarif.h"
 #include "report/stats.h"
 #include "report/trace.h"
@@ -174,6 +175,25 @@ TEST(Trace, StepsCountersAndTheWay) {
   for (const char* name : {"X step 11", "C loss", "i loss is nan", "i aten::log made -inf",
                            "X aten::mul", "s does harm", "f does harm"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+}
+
+TEST(Forewarnings, SayNothingThatHasNotHappened) {
+  Finding finding = sample::log_of_zero();
+  finding.level = Level::kWarning;
+  finding.harm.reset();
+  finding.chain.clear();
+  finding.forewarning = Forewarning{"little_headroom", "torch.log(p)", "float16", 52032, 65504, 1};
+  const Capture capture = sample::capture({finding});
+  const std::vector<Diagnosed> captures = one(capture);
+  for (const std::string& text :
+       {github_report(captures, kRoot, false), sarif_report(captures, kRoot, "1.2.3"),
+        trace_report(captures), json_report(capture)}) {
+    EXPECT_EQ(text.find("made "), std::string::npos) << text;
+    EXPECT_NE(text.find("Little headroom left"), std::string::npos) << text;
+  }
+  finding.origin.site = {};
+  const Parsed json = Parsed::parse(json_report(sample::capture({finding})));
+  EXPECT_EQ(json["findings"][0]["headline"], "torch.log(p): Little headroom left");
 }
 
 TEST(Stats, CountsAndHeadRoom) {

@@ -48,7 +48,7 @@ std::string annotation_place(const Site& site, const report::SourceRoot& root) {
 }
 
 std::string annotation(const Finding& finding, const Cause& cause, const report::SourceRoot& root) {
-  std::vector<std::string> message{report::deed(finding.origin) + ". " + cause.sentence};
+  std::vector<std::string> message{report::deed(finding, cause) + ". " + cause.sentence};
   for (const std::string& line : cause.evidence) message.push_back("- " + line);
   message.push_back(fmt::format("nanscope explain {}", cause.id));
   return fmt::format("::{} {}title={}::{}\n", workflow_command(finding.level),

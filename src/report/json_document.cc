@@ -321,26 +321,25 @@ Json cleaned_of(const Finding& finding) {
 }
 
 Json finding_of(const Finding& finding, const Cause& cause, const Repair& repair) {
-  Json json{
-      {"level", word_of(finding.level)},
-      {"headline", report::position(finding.origin.site) + ": " + report::deed(finding.origin)},
-      {"deed", report::deed(finding.origin)},
-      {"origin", origin_of(finding.origin)},
-      {"harm", harm_of(finding.harm)},
-      {"chain", list_of(finding.chain, link_of)},
-      {"chain_truncated", finding.chain_truncated},
-      {"inputs", list_of(finding.inputs, tensor_of)},
-      {"outputs", list_of(finding.outputs, tensor_of)},
-      {"cause", cause_of(cause)},
-      {"fix", fix_of(repair.fix)},
-      {"verification", verification_of(repair.verification, repair.fix.has_value())},
-      {"scalars", list_of(finding.scalars, scalar_of)},
-      {"count", finding.count},
-      {"recomputed", list_of(finding.recomputed, recomputed_of)},
-      {"makers", list_of(finding.makers, maker_of)},
-      {"history", list_of(finding.history, step_of)},
-      {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
-      {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
+  Json json{{"level", word_of(finding.level)},
+            {"headline", report::headline(finding, cause)},
+            {"deed", report::deed(finding, cause)},
+            {"origin", origin_of(finding.origin)},
+            {"harm", harm_of(finding.harm)},
+            {"chain", list_of(finding.chain, link_of)},
+            {"chain_truncated", finding.chain_truncated},
+            {"inputs", list_of(finding.inputs, tensor_of)},
+            {"outputs", list_of(finding.outputs, tensor_of)},
+            {"cause", cause_of(cause)},
+            {"fix", fix_of(repair.fix)},
+            {"verification", verification_of(repair.verification, repair.fix.has_value())},
+            {"scalars", list_of(finding.scalars, scalar_of)},
+            {"count", finding.count},
+            {"recomputed", list_of(finding.recomputed, recomputed_of)},
+            {"makers", list_of(finding.makers, maker_of)},
+            {"history", list_of(finding.history, step_of)},
+            {"magnitudes", list_of(finding.magnitudes, magnitude_of)},
+            {"fate", finding.fate.empty() ? Json() : Json(finding.fate)}};
   if (!finding.undone.empty()) json["undone"] = finding.undone;
   if (!finding.allowed.empty()) json["allowed"] = finding.allowed;
   if (!finding.cleaned.empty()) json["cleaned"] = cleaned_of(finding);

@@ -96,7 +96,7 @@ class SarifLog {
     Json json{{"ruleId", cause.id},
               {"ruleIndex", rule_index(cause)},
               {"level", word_of(finding.level)},
-              {"message", text(report::deed(origin) + ". " + cause.sentence)},
+              {"message", text(report::deed(finding, cause) + ". " + cause.sentence)},
               {"locations", Json::array({place_of(origin)})},
               {"partialFingerprints", {{"nanscopeFinding/v1", fingerprint(finding, cause)}}}};
     if (finding.harm && has_file(finding.harm->site))

@@ -53,6 +53,17 @@ std::string deed(const Origin& origin) {
   return origin.op;
 }
 
+std::string deed(const Finding& finding, const Cause& cause) {
+  return finding.forewarning ? cause.title : deed(finding.origin);
+}
+
+std::string headline(const Finding& finding, const Cause& cause) {
+  const bool by_name = finding.forewarning && finding.origin.site.file.empty();
+  const std::string place =
+      by_name ? safe(finding.forewarning->name) : position(finding.origin.site);
+  return place + ": " + deed(finding, cause);
+}
+
 std::string circumstances(const Origin& origin) {
   std::vector<std::string> parts{origin.op};
   if (origin.node) {

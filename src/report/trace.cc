@@ -88,7 +88,7 @@ class TraceOfCapture {
   void way(const Finding& finding, const Cause& cause) {
     const Origin& origin = finding.origin;
     const std::int64_t begin = time_of_step(origin.step);
-    Json& hit = event("i", report::deed(origin), begin, kFindingsRow);
+    Json& hit = event("i", report::deed(finding, cause), begin, kFindingsRow);
     hit["s"] = "p";
     hit["args"] = {{"level", word_of(finding.level)},
                    {"at", report::position(origin.site)},

@@ -110,7 +110,7 @@ export function histogram(tensor: Tensor, name: string): HTMLElement | null {
       ...limits,
       mark,
     ),
-    h("figcaption", { class: "quiet" }, caption(tensor, exponents, type, axis, mark !== null)),
+    h("figcaption", { class: "quiet" }, ...caption(tensor, exponents, type, axis, mark !== null)),
   );
 }
 
@@ -122,7 +122,7 @@ function farLimits(dtype: string, type: FloatType, axis: Axis): string {
   const [begin, end] = [beginIsDrawn(axis, type), endIsDrawn(axis, type)];
   if (begin && end) return "";
   if (begin) return `${dtype} ends at ${power(type.largest)}`;
-  return end ? `normal from ${power(type.normal)} on` : `${dtype} is normal from ${power(type.normal)} to ${power(type.largest)}`;
+  return end ? `normal from ${power(type.normal)} on` : `normal ${dtype}: ${power(type.normal)} to ${power(type.largest)}`;
 }
 
 function limit(x: number, word: string, anchor: string): SVGElement {
@@ -151,11 +151,13 @@ function label(tensor: Tensor, name: string, type: FloatType, failing: string | 
   return parts.join(", ");
 }
 
-function caption(tensor: Tensor, exponents: Exponents, type: FloatType, axis: Axis, marked: boolean): string {
+// Its parts; a line ends between them.
+function caption(tensor: Tensor, exponents: Exponents, type: FloatType, axis: Axis, marked: boolean): HTMLElement[] {
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
-  const far = farLimits(tensor.dtype, type, axis);
-  const parts = far ? [far] : [];
-  if (marked) parts.push("▼ the failing element");
-  if (exponents.looked_at < numel) parts.push(`${times(exponents.looked_at)} of ${times(numel)} elements`);
-  return parts.join(" · ");
+  const parts = [
+    marked && "▼ the failing element",
+    farLimits(tensor.dtype, type, axis),
+    exponents.looked_at < numel && `${times(exponents.looked_at)} of ${times(numel)} elements`,
+  ];
+  return parts.filter(Boolean).map((part) => h("span", { class: "whole" }, part));
 }
