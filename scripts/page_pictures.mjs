@@ -9,9 +9,10 @@ const SPACE = 16; // above the first and below the last thing that is shown
 
 const edge = (page, selector, side) => page.evaluate(([selector, side]) => document.querySelector(selector).getBoundingClientRect()[side] + scrollY, [selector, side]);
 
-async function part(page, { top, bottom, width, height }) {
-  const y = top ? Math.max(0, (await edge(page, top, "top")) - (top.includes(" ") ? SPACE : -SPACE)) : 0;
-  const end = bottom ? (await edge(page, bottom, "bottom")) + SPACE : y + height;
+async function part(page, { top, bottom, width }) {
+  // A section has space of its own above it.
+  const y = (await edge(page, top, "top")) + (top.includes(" ") ? -SPACE : SPACE);
+  const end = (await edge(page, bottom ?? "body", "bottom")) + SPACE;
   return { x: 0, y, width, height: end - y };
 }
 
@@ -21,8 +22,14 @@ async function photograph(browser, shot) {
   await page.goto(`file://${shot.page}`);
   await page.waitForSelector("html[data-ready]");
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
-  const clip = shot.whole ? undefined : await part(page, shot);
-  await page.screenshot({ path: join(plan.to, `${shot.name}.png`), fullPage: true, clip });
+  const path = join(plan.to, `${shot.name}.png`);
+  if (shot.height) {
+    // As the window shows it: what stays in sight while one scrolls is there, too.
+    await page.evaluate((y) => scrollTo(0, y), shot.top ? (await part(page, shot)).y : 0);
+    await page.screenshot({ path });
+  } else {
+    await page.screenshot({ path, fullPage: true, clip: shot.whole ? undefined : await part(page, shot) });
+  }
   await context.close();
 }
 
