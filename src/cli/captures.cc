@@ -10,6 +10,7 @@
 
 #include "capture/format.h"
 #include "capture/reader.h"
+#include "cli/reading_line.h"
 
 namespace nanscope::cli {
 namespace {
@@ -30,12 +31,18 @@ bool write_all(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<Diagnosed>> read_captures(const std::vector<std::string>& paths) {
+int progress_descriptor(const Terminal& terminal, const Manner& manner) {
+  return terminal.stderr_is_tty && !manner.quiet ? STDERR_FILENO : -1;
+}
+
+Result<std::vector<Diagnosed>> read_captures(const std::vector<std::string>& paths, int progress) {
   std::vector<Diagnosed> captures;
+  ReadingLine line(progress, paths.size());
   for (const std::string& path : paths) {
     Result<Capture> capture = read_capture(path);
     if (!capture) return capture.error();
     captures.push_back(diagnosed(std::move(capture.value()), path));
+    line.reach(captures.size());
   }
   return captures;
 }

@@ -3,7 +3,9 @@
 #include "report/merge.h"
 
 #include "capture/reader.h"
+#include "cli/captures.h"
 #include "cli/options.h"
+#include "cli/reading_line.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -21,10 +23,12 @@ Outcome carry_out_merge(const Arguments& arguments, const Terminal& terminal) {
   if (std::optional<Outcome> answer = options.parse(arguments)) return *answer;
 
   std::vector<CaptureOfRank> captures;
+  ReadingLine line(progress_descriptor(terminal, options.manner()), paths.size());
   for (const std::string& path : paths) {
     Result<Capture> capture = read_capture(path);
     if (!capture) return failed(capture.error());
     captures.push_back({std::move(capture.value()), path});
+    line.reach(captures.size());
   }
   const Capture merged = merge(std::move(captures));
   if (json) return {.out = json_report(merged)};

@@ -139,7 +139,7 @@ Outcome carry_out_report(const Arguments& arguments, const Terminal& terminal) {
     return options.bad_usage(fmt::format("-o {} would replace a capture.", output));
   const Result<Redaction> redaction = redaction_of(redact_words);
   if (!redaction) return options.bad_usage(redaction.error().message);
-  Result<Captures> captures = read_captures(paths);
+  Result<Captures> captures = read_captures(paths, progress_descriptor(terminal, options.manner()));
   if (!captures) return failed(captures.error());
   if (to == "html") captures = ranks_as_one(std::move(captures.value()));
   for (Diagnosed& capture : captures.value()) redact(redaction.value(), capture);

@@ -16,7 +16,8 @@ Outcome carry_out_stats(const Arguments& arguments, const Terminal& terminal) {
   options.app().add_flag("--json", json, "as JSON, an object for each capture");
   options.app().add_option("CAPTURE", paths, ".nsc files")->required();
   if (std::optional<Outcome> answer = options.parse(arguments)) return *answer;
-  const Result<std::vector<Diagnosed>> captures = read_captures(paths);
+  const Result<std::vector<Diagnosed>> captures =
+      read_captures(paths, progress_descriptor(terminal, options.manner()));
   if (!captures) return failed(captures.error());
   if (json) return {.out = json_stats(captures.value())};
   const auto columns = static_cast<std::size_t>(terminal.columns > 0 ? terminal.columns : 100);
