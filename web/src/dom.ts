@@ -48,6 +48,11 @@ export function prose(text: string): Node[] {
     });
 }
 
+// A place, train_model.py:41:18: where it needs two lines, these part at its joints.
+export function joints(place: string): Child[] {
+  return place.split(/(?<=[/_])|(?=[.:])/).flatMap((part, i) => (i > 0 ? [h("wbr"), part] : [part]));
+}
+
 // A part of the page under its name.
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
   return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);

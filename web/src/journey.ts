@@ -1,5 +1,5 @@
 // How it travelled: birth, carriers, harm, on every rank it was on; a graph, and the same as lists.
-import { h, prose, section } from "./dom";
+import { h, joints, prose, section } from "./dom";
 import { sizes } from "./made";
 import { stopOf, tracksOf, type Stop, type Track } from "./way";
 import { wayMap } from "./waymap";
@@ -24,7 +24,7 @@ const listed = (stop: Stop, shorten: (where: string) => string, from = ""): HTML
       stop.made ? h("span", { class: "sizes" }, sizes(stop.made)) : "",
       from && h("span", { class: "from" }, "from ", h("code", {}, from)),
     ),
-    h("span", { class: "where", title: stop.where }, [shorten(stop.where), stop.phase !== "forward" && stop.role !== "harm" ? stop.phase : ""].filter(Boolean).join(" · ")),
+    h("span", { class: "where", title: stop.where }, ...joints([shorten(stop.where), stop.phase !== "forward" && stop.role !== "harm" ? stop.phase : ""].filter(Boolean).join(" · "))),
   );
 
 function listOf(track: Track, items: HTMLElement[]): HTMLElement {

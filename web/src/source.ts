@@ -1,5 +1,5 @@
 // First Bad Operation: the source with its expression underlined, and what is known of the op.
-import { facts, h, prose, scrollable, section } from "./dom";
+import { facts, h, joints, prose, scrollable, section } from "./dom";
 import { brackets, count, position } from "./format";
 import type { Finding, Origin, Site } from "./data";
 
@@ -71,7 +71,7 @@ export function firstBadOperation(finding: Finding): HTMLElement {
   return section(
     "operation",
     "First Bad Operation",
-    h("p", { class: "where" }, position(origin.site), origin.site.function ? ` in ${origin.site.function}` : ""),
+    h("p", { class: "where" }, ...joints(position(origin.site)), origin.site.function ? ` in ${origin.site.function}` : ""),
     excerpt(origin.site),
     origin.site.remark ? h("p", { class: "remark" }, origin.site.remark) : null,
     facts([
@@ -82,7 +82,7 @@ export function firstBadOperation(finding: Finding): HTMLElement {
       ["module", origin.module ? h("code", {}, origin.module) : ""],
       ["elements", elements(origin)],
       ["first at", origin.index?.length ? h("code", {}, brackets(origin.index)) : ""],
-      ["inside", origin.library_site ? h("span", { class: "where" }, position(origin.library_site)) : ""],
+      ["inside", origin.library_site ? h("span", { class: "where" }, ...joints(position(origin.library_site))) : ""],
       ["judged", origin.kind === "birth" && !origin.per_element ? "for the tensor as a whole" : ""],
     ]),
     stack(origin),

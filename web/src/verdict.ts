@@ -1,5 +1,5 @@
 // The answer: what is wrong, in one sentence, and where.
-import { h, prose } from "./dom";
+import { h, joints, prose } from "./dom";
 import { position } from "./format";
 import type { Finding, Report } from "./data";
 
@@ -56,7 +56,7 @@ export function verdict(finding: Finding): HTMLElement {
     h(
       "p",
       { class: "deed" },
-      h("span", { class: "where" }, finding.origin.site.file ? position(finding.origin.site) : ""),
+      h("span", { class: "where" }, ...joints(finding.origin.site.file ? position(finding.origin.site) : "")),
       " ",
       ...prose(deed(finding)),
       harm ? [" Harm: ", ...prose(harm.sentence), "."] : "",
