@@ -160,6 +160,31 @@ def test_two_faults_are_fixed_one_after_the_other(tmp_path):
     assert new == ["+s = torch.sqrt(torch.where(s2 > 0, s2, 1.0))"]
 
 
+TWO_BAD_STEPS = """\
+import torch
+w = torch.ones(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+for step in range(9):
+    x = torch.full((3,), 0.0 if step == 4 else 2.0)
+    y = torch.full((3,), 0.0 if step == 6 else 3.0)
+    loss = torch.log(w * x).mean() + (w / (y * w.detach())).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.slow
+def test_the_losses_without_the_patch_are_those_of_the_program_as_it_was(tmp_path):
+    done, report = fix(tmp_path, program=TWO_BAD_STEPS)
+    assert done.returncode == 0, done.stderr
+    verification = report["findings"][0]["verification"]
+    assert "2 faults" in verification["detail"]
+    bad = [isinstance(loss, str | None) for loss in verification["losses_before"]]
+    assert bad.index(True) == 4  # not 6, where it fails with the first patch alone
+    assert all(isinstance(loss, float) for loss in verification["losses_after"])
+
+
 def test_from_a_capture_without_a_run(tmp_path):
     (tmp_path / "train.py").write_text(FAULT)
     command = [NANSCOPE, "run", "-q", "-o", "first.nsc", "train.py"]

@@ -199,7 +199,8 @@ class FixRun:
         if done:
             fix = self._fix_of([s.chosen for s in steps])
             last = steps[-1]
-            verification = verification_of(last.judgement, last.baseline, last.run)
+            # Without the patch: the program as it was, before the first of several.
+            verification = verification_of(last.judgement, steps[0].baseline, last.run)
             if len(steps) > 1:
                 verification = replace(
                     verification,
