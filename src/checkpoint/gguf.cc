@@ -158,10 +158,14 @@ std::optional<ElementType> plain_type(std::uint32_t id) {
 // A packed tensor is a run of blocks: `place_problem` cannot count those.
 std::optional<std::string> block_problem(const StoredTensor& tensor, const BlockFormat& block) {
   std::int64_t numel = 1;
-  for (const std::int64_t size : tensor.sizes)
-    if (size < 0 || __builtin_mul_overflow(numel, size, &numel)) return "its shape makes no sense";
+  bool empty = false;
+  for (const std::int64_t size : tensor.sizes) {
+    empty |= size == 0;
+    if (size < 0 || __builtin_mul_overflow(numel, size > 0 ? size : 1, &numel))
+      return "its shape makes no sense";
+  }
+  if (empty) return std::nullopt;
   const std::int64_t row = tensor.sizes.empty() ? 1 : tensor.sizes.back();
-  if (numel == 0) return std::nullopt;
   if (row % block.elements != 0) return "its shape does not fit its type";
   const std::uint64_t blocks = static_cast<std::uint64_t>(numel) / block.elements;
   std::uint64_t bytes = 0;
