@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "checkpoint/text_table.h"
 #include "diagnose/phrase.h"
@@ -58,18 +59,21 @@ std::string outcome(const Comparison& comparison, const std::string& since, cons
                      report::safe(most->name), moved_text(most->moved));
 }
 
-// In a line, with what the comparison leaves open.
+// With what the comparison leaves open: behind a name that ends no sentence, in a line of its own.
 std::string headline(const Comparison& comparison, const std::string& against, const Paint& paint) {
   std::string line = outcome(comparison, report::safe(against), paint);
   const std::size_t bad_and_new = static_cast<std::size_t>(
       std::count_if(comparison.changes.begin(), comparison.changes.end(), [](const Change& change) {
         return change.kind == ChangeKind::kOnlyNow && change.now->facts->is_bad();
       }));
-  if (bad_and_new > 0)
+  std::string gap = count_of_kind(comparison, ChangeKind::kWentBad) > 0 ? "\n" : " ";
+  if (bad_and_new > 0) {
     line +=
-        fmt::format(" {} not finite and only here.",
+        std::exchange(gap, " ") +
+        fmt::format("{} not finite and only here.",
                     bad_and_new == 1 ? "1 tensor is" : count_text(bad_and_new, "tensor") + " are");
-  if (!comparison.complete) line += " Not all could be read: the rest was not compared.";
+  }
+  if (!comparison.complete) line += gap + "Not all could be read: the rest was not compared.";
   return line + "\n";
 }
 

@@ -26,6 +26,7 @@ constexpr SafeName kSafeNames[] = {{"F64", "float64"},
                                    {"F8_E5M2FNUZ", "float8_e5m2fnuz"},
                                    {"F8_E4M3FNUZ", "float8_e4m3fnuz"},
                                    {"F8_E8M0", "float8_e8m0fnu"},
+                                   {"F4", "float4_e2m1fn_x2"},
                                    {"C64", "complex64"},
                                    {"I64", "int64"},
                                    {"U64", "uint64"},
@@ -106,6 +107,8 @@ class SafetensorsHeader : public JsonEvents {
                                                            type_name_.substr(0, 40))) ||
              fail("it holds more tensors than any.");
     tensor_.type = *type;
+    if (type_name_ == "F4" && !pair_up())
+      return fail(fmt::format("{}: its shape makes no sense.", tensor_.name));
     tensor_.strides = row_major(tensor_.sizes);
     tensor_.storage = part_of(data_, begin, length);
     if (const std::optional<std::string> problem = place_problem(tensor_))
@@ -113,6 +116,13 @@ class SafetensorsHeader : public JsonEvents {
     if (static_cast<std::uint64_t>(tensor_.numel()) * type->width != length)
       return fail(fmt::format("{}: its shape and its place do not fit.", tensor_.name));
     return contents_.add(std::move(tensor_)) || fail("it holds more tensors than any.");
+  }
+
+  // Two numbers are a byte: torch counts the bytes.
+  bool pair_up() {
+    if (tensor_.sizes.empty() || tensor_.sizes.back() % 2 != 0) return false;
+    tensor_.sizes.back() /= 2;
+    return true;
   }
 
   bool fail(std::string why) {

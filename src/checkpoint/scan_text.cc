@@ -74,7 +74,27 @@ std::string room_cell(const SurveyedTensor& facts) {
   return *room < 1 ? "none" : fmt::format("2^{:.0f}", std::floor(std::log2(*room)));
 }
 
-Cells cells_of(const TensorRow& row, bool with_files, const ScanResult& result) {
+// The name of each file; where several have the same, their way from the folder that all share.
+std::vector<std::string> names_of(const std::vector<Checkpoint>& files) {
+  const auto folder_of = [](std::string_view path) { return path.substr(0, path.rfind('/') + 1); };
+  std::string_view shared = folder_of(files[0].path);
+  std::map<std::string_view, int> times;
+  for (const Checkpoint& file : files) {
+    const std::string_view path = file.path;
+    ++times[path.substr(path.rfind('/') + 1)];
+    while (!path.starts_with(shared)) shared = folder_of(shared.substr(0, shared.size() - 1));
+  }
+  std::vector<std::string> names;
+  for (const Checkpoint& file : files) {
+    const std::string_view path = file.path;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    names.push_back(report::safe(times[name] > 1 ? path.substr(shared.size()) : name));
+  }
+  return names;
+}
+
+// `file` is empty if there is but one.
+Cells cells_of(const TensorRow& row, const std::string& file) {
   const SurveyedTensor& facts = *row.facts;
   const Census& census = facts.census;
   Cells cells{shown_name(*row.tensor),
@@ -86,10 +106,7 @@ Cells cells_of(const TensorRow& row, bool with_files, const ScanResult& result) 
               facts.has_extremes ? fmt::format("{:.4g}", census.least) : "-",
               facts.has_extremes ? fmt::format("{:.4g}", census.most) : "-",
               room_cell(facts)};
-  if (with_files) {
-    const std::string& path = result.opened.checkpoints[row.file].path;
-    cells.insert(cells.begin() + 3, report::safe(path.substr(path.rfind('/') + 1)));
-  }
+  if (!file.empty()) cells.insert(cells.begin() + 3, file);
   return cells;
 }
 
@@ -99,7 +116,9 @@ std::string table(const std::vector<TensorRow>& rows, std::size_t count, const S
   std::vector<Cells> lines{
       {"tensor", "type", "shape", "NaN", "Inf", "subnormal", "min", "max", "fp16 room"}};
   if (with_files) lines[0].insert(lines[0].begin() + 3, "file");
-  for (std::size_t i = 0; i < count; ++i) lines.push_back(cells_of(rows[i], with_files, result));
+  const std::vector<std::string> names = names_of(result.opened.checkpoints);
+  for (std::size_t i = 0; i < count; ++i)
+    lines.push_back(cells_of(rows[i], with_files ? names[rows[i].file] : ""));
 
   std::string text;
   const std::vector<std::string> printed =

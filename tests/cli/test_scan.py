@@ -6,6 +6,7 @@ import io
 import json
 import pickle
 import re
+import struct
 import subprocess
 import sys
 import zipfile
@@ -238,6 +239,19 @@ def test_a_distributed_checkpoint(tmp_path: Path) -> None:
     assert "__0_0.distcp: there is no such file." in scan(tmp_path / "d").stderr
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_distributed_checkpoint_leads_nowhere_else(tmp_path: Path) -> None:
+    dcp.save({"w": torch.tensor([NAN])}, checkpoint_id=tmp_path / "d")
+    metadata = pickle.loads((tmp_path / "d/.metadata").read_bytes())
+    for place in metadata.storage_data.values():
+        place.relative_path = "../other.distcp"
+    (tmp_path / "d/.metadata").write_bytes(pickle.dumps(metadata))
+    (tmp_path / "d/__0_0.distcp").rename(tmp_path / "other.distcp")
+    done = scan(tmp_path / "d")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "names a file outside of its own folder." in done.stderr
+
+
 def test_a_zip_that_was_packed_again(tmp_path: Path) -> None:
     base = torch.arange(40000.0).reshape(200, 200)
     base[100, 7] = NAN
@@ -270,6 +284,16 @@ def test_the_answer_comes_first(tmp_path: Path) -> None:
     done = scan(tmp_path / "fine.pt")
     assert done.returncode == 0
     assert done.stdout.startswith("All 2 tensors are finite.\n")
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for step in ("step_100", "step_200"):
+        (tmp_path / "runs" / step).mkdir(parents=True)
+        torch.save({"w": torch.full((2,), NAN)}, tmp_path / "runs" / step / "model.pt")
+    torch.save({"w": torch.ones(2)}, tmp_path / "runs/last.pt")
+    rows = [line.split() for line in scan(tmp_path / "runs").stdout.splitlines()]
+    files = [row[3] for row in rows if row[:2] == ["w", "float32"]]
+    assert sorted(files) == ["last.pt", "step_100/model.pt", "step_200/model.pt"]
 
 
 def test_long_tables_are_folded(tmp_path: Path) -> None:
@@ -361,6 +385,10 @@ def test_which_went_bad_and_which_moved(tmp_path: Path) -> None:
     relative = (now["near"] - then["near"].double()).norm() / then["near"].double().norm()
     assert moved["near"]["moved"] == pytest.approx(relative.item(), rel=1e-9)
     assert moved["zero"]["moved"] == "inf"
+    now["also"] = torch.tensor([NAN])
+    torch.save(now, tmp_path / "more.pt")
+    text = scan(tmp_path / "more.pt", "--against", tmp_path / "then.pt").stdout
+    assert "then.pt: bad\n1 tensor is not finite and only here.\n" in text
     text = scan(tmp_path / "now.pt", "--against", tmp_path / "then.pt").stdout
     assert f"1 tensor went bad since {tmp_path / 'then.pt'}: bad\n" in text
     done = scan(tmp_path / "then.pt", "--against", tmp_path / "missing.pt")
@@ -467,6 +495,8 @@ HOSTILE = {
     + b"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }".ljust(70),
     "tensors.gguf": b"GGUF\x03\x00\x00\x00" + b"\xff" * 16,
     "text.gguf": b"GGUF\x03\x00\x00\x00" + b"\0" * 8 + b"\1" + b"\0" * 7 + b"\xff" * 8,
+    "empty.gguf": b"GGUF\x03\0\0\0"
+    + struct.pack("<3QI3QIQ", 1, 0, 0, 3, 2**40, 2**40, 0, 2, 0).ljust(88),
     "zip.pt": b"PK\x03\x04" + b"\0" * 100,
     "end.npz": b"PK\x05\x06" + b"\xff" * 18,
 }

@@ -25,11 +25,14 @@ for name in names:
     values = torch.randn(9, 5)
     values[3, 2], values[8, 4] = math.nan, math.inf
     state[name] = values.to(getattr(torch, name))
+state["float4_e2m1fn_x2"] = torch.zeros(2, 3, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
 state["int32"] = torch.ones(3, dtype=torch.int32)
 state["empty"] = torch.zeros(0, 4)
 save_file(state, "state.safetensors", metadata={"format": "pt"})
-wide = {k: v.to(torch.complex128) for k, v in state.items()}
-print(json.dumps({k: [int(v.isnan().sum()), int(v.isinf().sum())] for k, v in wide.items()}))
+packed = ("float4_e2m1fn_x2",)  # which torch converts to nothing else, and which cannot be bad
+wide = {k: v.to(torch.complex128) for k, v in state.items() if k not in packed}
+found = {k: [int(v.isnan().sum()), int(v.isinf().sum())] for k, v in wide.items()}
+print(json.dumps(found | dict.fromkeys(packed, [0, 0])))
 """
 
 # Random bytes are blocks of random numbers, some with scales that are NaN; Inf is planted.
@@ -125,6 +128,7 @@ def test_safetensors(tmp_path: Path) -> None:
     assert report["left_out"] == []
     assert {n: [x["nan"], x["pos_inf"] + x["neg_inf"]] for n, x in found.items()} == expected
     assert found["bfloat16"]["first_bad"] == [3, 2]
+    assert found["float4_e2m1fn_x2"]["shape"] == [2, 3]
 
 
 def test_gguf_blocks_are_read_as_its_own_library_reads_them(tmp_path: Path) -> None:
