@@ -8,14 +8,20 @@ its page lies beside the trainer's logs.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-try:
-    from lightning.pytorch.callbacks import Callback
-except ImportError:  # the package of the same people under its older name
-    from pytorch_lightning.callbacks import Callback
-
 from nanscope.integrations.training import WatchesTraining, keys_of
+
+# One package under two names, often both installed, each with a class of its own: that of the one
+# which the program has imported.
+if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules:
+    from pytorch_lightning.callbacks import Callback
+else:
+    try:
+        from lightning.pytorch.callbacks import Callback
+    except ImportError:
+        from pytorch_lightning.callbacks import Callback
 
 
 class NanscopeCallback(WatchesTraining, Callback):
@@ -25,12 +31,19 @@ class NanscopeCallback(WatchesTraining, Callback):
     def on_train_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
     ) -> None:
-        self.training.now = {
-            "epoch": trainer.current_epoch,
-            "batch": batch_idx,
-            "global step": trainer.global_step,
-            "batch of": keys_of(batch),
-        }
+        # An optimizer looks at the last loss first, and then calls for that of this batch.
+        self.training.before = self.training.now
+        self.training.goes_on(
+            {
+                "epoch": trainer.current_epoch,
+                "batch": batch_idx,
+                "global step": trainer.global_step,
+                "batch of": keys_of(batch),
+            }
+        )
+
+    def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
+        self.training.before = {}
 
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
@@ -41,12 +54,14 @@ class NanscopeCallback(WatchesTraining, Callback):
     def on_validation_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0
     ) -> None:
-        self.training.now = {
-            "epoch": trainer.current_epoch,
-            "sanity check batch" if trainer.sanity_checking else "validation batch": batch_idx,
-            "global step": trainer.global_step,
-            "batch of": keys_of(batch),
-        }
+        self.training.goes_on(
+            {
+                "epoch": trainer.current_epoch,
+                "sanity check batch" if trainer.sanity_checking else "validation batch": batch_idx,
+                "global step": trainer.global_step,
+                "batch of": keys_of(batch),
+            }
+        )
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
         if self.training.wants_to_stop:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 OnFind = Literal["stop", "raise", "go_on"]
 PAGE = "nanscope.html"
+MOST_PLACES = 256  # of the last steps
+CUT_SHORT = (
+    "nanscope: this training goes on unwatched, for another one with a NanscopeCallback has begun."
+)
 
 
 def _go_on(_: Finding) -> None:
@@ -48,21 +52,44 @@ class WatchedTraining(WatchBlock):
         self.stops = on_find == "stop"
         self.batch_here = batch_here
         self.now: dict[str, object] = {}  # the trainer's own counts, by its own names
+        self.places: dict[int, dict[str, object]] = {}  # what they were, by our steps
+        self.before: dict[str, object] = {}  # what they were until a backward of this batch
         self.place: dict[str, object] = {}
         self.remarks: list[str] = []
         self.folder = ""  # where the page goes
         self.active = False
+        self.cut_short = False  # by another training, though it goes on
 
     @property
     def wants_to_stop(self) -> bool:
         return self.stops and bool(self.place)
+
+    def goes_on(self, now: dict[str, object]) -> None:
+        """The trainer begins a batch, or ends a step."""
+        if self.cut_short:
+            self.cut_short = False
+            say(CUT_SHORT)
+        self.now = now
+        if self._adapter is not None:
+            self.places[self._adapter.current_step()] = now
+        if len(self.places) > MOST_PLACES:
+            del self.places[next(iter(self.places))]
+
+    def place_of(self, finding: Finding) -> dict[str, object]:
+        """Harm may be known for such only when other batches have begun."""
+        if self.before and finding.harm is not None and finding.harm.kind == "loss":
+            return self.before  # this batch has none yet
+        step = step_of_harm(finding)
+        if step != self._adapter.current_step() and step in self.places:
+            return self.places[step]
+        return {**self.now, **self.batch_here()}
 
     def exception_for_finding(
         self, number: int, finding: Finding, text: str
     ) -> BaseException | None:
         """On the thread that did harm, whose frames still hold the batch."""
         if not self.place:
-            self.place = {**self.now, **self.batch_here()}
+            self.place = self.place_of(finding)
         # A trainer that tells nobody of an exception ends the block late; who catches it may ask.
         self.findings = self.findings or [finding]
         return super().exception_for_finding(number, finding, text)
@@ -72,35 +99,44 @@ class WatchedTraining(WatchBlock):
         run = sys.modules.get("nanscope.run.process")
         if run is not None and run.begun:
             return
-        self.end()  # an earlier training that ended by an exception, unseen
-        self.folder, self.now, self.place = folder, {}, {}
+        for earlier in list(_begun):  # ended by an exception, unseen
+            earlier.end()
+            earlier.cut_short = earlier is not self
+        self.cut_short = False
+        self.folder, self.now, self.before, self.places, self.place = folder, {}, {}, {}, {}
         self.__enter__()
         self.active = True
+        _begun.append(self)
         atexit.register(self.end)
 
     def end(self, error: BaseException | None = None) -> None:
         if not self.active:
             return
         self.active = False
+        _begun.remove(self)
         atexit.unregister(self.end)
         self.__exit__(type(error) if error is not None else None, error, None)
 
     def _report(self, conclusion: Conclusion, error: BaseException | None) -> None:
         self.take_findings(conclusion)
-        if self.finding is not None and not self.place:
-            self.place = dict(self.now)
         lines = [*conclusion.complaints, self.report.rstrip("\n")]
         if self.finding is not None:
-            lines += self.words_of_the_trainer() + self.page(conclusion)
+            lines += self.words_of_the_trainer(self.finding) + self.page(conclusion)
         say("\n".join(lines))
 
-    def words_of_the_trainer(self) -> list[str]:
-        place = dict(self.place)
-        history = self.finding.history if self.finding is not None else []
-        if place and history and history[-1].loss is not None:
-            place["loss"] = f"{history[-1].loss:.6g}"
+    def words_of_the_trainer(self, finding: Finding) -> list[str]:
+        known = self.place or self.places.get(step_of_harm(finding), {})
+        place = dict(known or self.now)
+        losses = {row.step: row.loss for row in finding.history if row.loss is not None}
+        if place and step_of_harm(finding) in losses:
+            place["loss"] = f"{losses[step_of_harm(finding)]:.6g}"
         words = ", ".join(f"{name} {value}" for name, value in place.items())
-        return [f"In the trainer's words: {words or 'before the first batch'}.", *self.remarks]
+        which = "In the trainer's words"
+        if not known:
+            which = "The end of the training in the trainer's words"
+        elif step_of_harm(finding) != finding.origin.step:
+            which = "The harm in the trainer's words"
+        return [f"{which}: {words or 'before the first batch'}.", *self.remarks]
 
     def page(self, conclusion: Conclusion) -> list[str]:
         try:
@@ -114,6 +150,13 @@ class WatchedTraining(WatchBlock):
         except OSError as error:
             return [f"The page could not be written to {path}: {error.strerror}."]
         return [f"Page: {path}"]
+
+
+_begun: list[WatchedTraining] = []  # at most one, for it is one watch at a time
+
+
+def step_of_harm(finding: Finding) -> int:
+    return finding.harm.step if finding.harm is not None else finding.origin.step
 
 
 class WatchesTraining:

@@ -18,8 +18,9 @@ from nanscope.integrations.training import WatchesTraining, keys_of
 
 TRAINER = "transformers.trainer"
 FILTERED = (
-    "The trainer's log does not show it: logging_nan_inf_filter is on, so that in place of a loss "
-    "that is nan or inf it counts the average of the steps since its last line, or 0 without any."
+    "The loss in the trainer's log does not show it: logging_nan_inf_filter is on, so that in the "
+    "place of one that is nan or inf it counts the average of the steps since its last line, or 0 "
+    "without any."
 )
 
 
@@ -43,6 +44,14 @@ class NanscopeCallback(WatchesTraining, TrainerCallback):
         self.count(args, state)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        # Until the next begins: what is met now, in an evaluation, is of no batch of the training.
+        self.training.goes_on(
+            {
+                "epoch": round(state.epoch or 0, 2),
+                "after batch": self.batch,
+                "global step": state.global_step,
+            }
+        )
         self.batch += 1
         if self.training.wants_to_stop:
             control.should_training_stop = True
@@ -51,13 +60,14 @@ class NanscopeCallback(WatchesTraining, TrainerCallback):
         self.training.end()
 
     def count(self, args: Any, state: Any) -> None:
-        self.training.now = {
+        now = {
             "epoch": round(state.epoch or 0, 2),
             "batch": self.batch,
             "global step": state.global_step,
         }
         if args.gradient_accumulation_steps > 1:
-            self.training.now["batches a step"] = args.gradient_accumulation_steps
+            now["batches a step"] = args.gradient_accumulation_steps
+        self.training.goes_on(now)
 
     def batch_here(self) -> dict[str, object]:
         """The trainer does not hand it to callbacks: its own frames hold it, as `inputs`."""
