@@ -37,6 +37,9 @@ for p in (good, bad):
     "%%nanscope\nraise KeyError('mine')",
     "%%nanscope --html page.html --json report.json\n7 * 6",
     "%nanscope",
+    "%%nanscope\nimport asyncio\nawait asyncio.sleep(0)",
+    "%%nanscope\nx = 1 +",
+    "%reload_ext nanscope\nw.grad = None\n%nanscope loss_of(good).backward()",
 ]
 
 
@@ -110,6 +113,18 @@ def test_bad_words_get_a_sentence(cells: tuple[Path, list[list[dict]]]) -> None:
     unknown, nothing = ("".join(x.get("text", "") for x in cells[1][i]) for i in (5, 8))
     assert "there is no option --stpes" in unknown
     assert "wants a statement" in nothing
+    awaits = "".join(x.get("text", "") for x in cells[1][9])
+    assert "a cell that awaits something by itself does not fit %%nanscope" in awaits
+
+
+def test_what_never_ran_is_not_called_clean(cells: tuple[Path, list[list[dict]]]) -> None:
+    assert errors(cells[1][10]) == ["SyntaxError", "AlreadyShown"]
+    assert reports(cells[1][10]) == []
+
+
+def test_it_can_be_loaded_again(cells: tuple[Path, list[list[dict]]]) -> None:
+    (report,) = reports(cells[1][11])
+    assert report["text/plain"].startswith("nanscope: clean.")
 
 
 def test_the_programs_own_exception_is_shown_as_ever(cells: tuple[Path, list[list[dict]]]) -> None:

@@ -2,7 +2,7 @@
 
     %%nanscope                       the cell is watched; its end is the end of the program
     %%nanscope --keep-going --html nan.html
-    %nanscope --mode sentinel train(model)
+    %nanscope --steps 100 train(model)
 
 The options are those of `nanscope run`, but for those that NOT_HERE names. The first error stops
 the cell with `NonFiniteError`, whose traceback shows the cell's own lines; the diagnosis stands
@@ -60,6 +60,10 @@ NOT_HERE = {
     "by `nanscope run --nproc N train.py`.",
     "no_follow": "--no-follow does not fit a cell: other Pythons that it starts are not watched.",
 }
+AWAITS = (
+    "a cell that awaits something by itself does not fit %%nanscope, for the kernel's own loop "
+    "runs it: put the training into a function, and call that."
+)
 NO_CODE = "%nanscope wants a statement: %nanscope train(model); for a whole cell write %%nanscope."
 
 
@@ -84,13 +88,16 @@ class NanscopeMagics(Magics):
         else:
             # Below a line for that of the magic, so that lines are those of the cell.
             request, code = parsed(shlex.split(line)), f"# %%nanscope {line}".rstrip() + f"\n{cell}"
+        if self.shell.should_run_async(code, transformed_cell=self.shell.transform_cell(code)):
+            raise UsageError(AWAITS)
         block = CellBlock(request, notebook_of(self.shell))
         with block, numbered_as_the_cell(self.shell):
             # The kernel's frames, and that of the magic, are no part of how the cell was called.
             run_cell = partial(self.shell.run_cell, code, store_history=False)
             result = _core.call_hidden(run_cell)
             block.error = result.error_before_exec or result.error_in_exec
-        block.show()
+        if result.error_before_exec is None:  # else there was nothing to watch
+            block.show()
         if block.error is not None and not isinstance(block.error, Stop):
             words = [type(block.error).__name__, *str(block.error).splitlines()[:1]]
             raise AlreadyShown(": ".join(words))
