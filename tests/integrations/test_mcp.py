@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from installed_packages import WITH_PACKAGES
 
 from watched import NANSCOPE, ROOT
 
+PATH = f"{Path(NANSCOPE).parent}{os.pathsep}{WITH_PACKAGES['PATH']}"
 TRAIN = """
 import sys
 import torch
@@ -26,7 +28,10 @@ for p in ([0.1, 0.2, 0.3], [0.1, float(len(sys.argv) < 2), 0.3]):
     optimizer.step()
 """
 ENDLESS = """
-import signal, torch
+import os, signal, torch
+with open("pid.new", "w") as file:
+    file.write(str(os.getpid()))
+os.rename("pid.new", "pid")
 while True:
     signal.pause()
 """
@@ -36,7 +41,7 @@ import asyncio, json, os, sys
 from mcp import Client, StdioServerParameters
 
 async def main():
-    server = StdioServerParameters(command=sys.argv[1], args=["mcp"], env=dict(os.environ))
+    server = StdioServerParameters(**json.loads(sys.argv[1]), env=dict(os.environ))
     async with Client(server) as client:
         tools = (await client.list_tools()).tools
         print(json.dumps({tool.name: sorted(tool.input_schema["properties"]) for tool in tools}))
@@ -48,15 +53,38 @@ async def main():
 
 asyncio.run(main())
 """
+# Gives a call up once the program runs, and waits for the program's end.
+CANCELS = """
+import anyio, json, os, sys
+from mcp import Client, StdioServerParameters
+
+async def main():
+    server = StdioServerParameters(**json.loads(sys.argv[1]), env=dict(os.environ))
+    async with Client(server) as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "run", {"script": "endless.py"})
+            while not os.path.exists("pid"):
+                await anyio.sleep(0.1)
+            group.cancel_scope.cancel()
+        number = open("pid").read()
+        while os.path.exists(f"/proc/{number}"):
+            await anyio.sleep(0.1)
+        print(json.dumps(len((await client.list_tools()).tools)))
+
+anyio.run(main)
+"""
+# What the page tells users to write into the configuration of their client.
+(CONFIGURATION,) = re.findall(r"```json\n(.*?)```", (ROOT / "docs/mcp.md").read_text(), re.DOTALL)
 
 
-def talk(folder: Path, *calls: tuple[str, dict]) -> list[dict]:
+def talk(folder: Path, *calls: tuple[str, dict], client: str = CLIENT) -> list:
     (folder / "train.py").write_text(TRAIN)
     (folder / "endless.py").write_text(ENDLESS)
+    (server,) = json.loads(CONFIGURATION)["mcpServers"].values()
     done = subprocess.run(
-        [sys.executable, "-c", CLIENT, NANSCOPE, json.dumps(calls)],
+        [sys.executable, "-c", client, json.dumps(server), json.dumps(calls)],
         cwd=folder,
-        env=WITH_PACKAGES,
+        env={**WITH_PACKAGES, "PATH": PATH},
         capture_output=True,
         text=True,
         timeout=1800,
@@ -113,13 +141,17 @@ def test_a_healthy_program_leaves_nothing_and_an_endless_one_is_interrupted(tmp_
 
 
 @pytest.mark.slow
+def test_a_request_that_is_cancelled_ends_its_program(tmp_path: Path) -> None:
+    assert talk(tmp_path, client=CANCELS) == [4]  # the server goes on
+
+
+@pytest.mark.slow
 def test_the_example_runs(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN.replace("len(sys.argv) < 2", "False"))
-    path = f"{Path(NANSCOPE).parent}{os.pathsep}{WITH_PACKAGES['PATH']}"
     done = subprocess.run(
         [sys.executable, ROOT / "examples/integrations/mcp_client.py", "train.py"],
         cwd=tmp_path,
-        env={**WITH_PACKAGES, "PATH": path},
+        env={**WITH_PACKAGES, "PATH": PATH},
         capture_output=True,
         text=True,
         timeout=1800,

@@ -60,6 +60,11 @@ def weights():
 def test_fixture(weights):
     assert weights is not None
 
+@pytest.mark.skip
+@pytest.mark.finite
+def test_skipped():
+    train(BAD)
+
 @pytest.mark.finite
 def test_fails_by_itself():
     assert train(BAD) is None

@@ -116,7 +116,8 @@ class WatchedTests:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
         report = yield
         found = item.stash.get(WATCHED, {}).pop(report.when, None)
-        if found is not None:
+        never_ran = report.when == "setup" and report.skipped
+        if found is not None and not never_ran:
             report.nanscope = found  # pytest-xdist sends it with the report
         return report
 
