@@ -51,6 +51,7 @@ void* wait_and_say(void*) {
   while (::sem_wait(&heard) != 0 && errno == EINTR) {
   }
   const int signal_number = received;
+  if (signal_number == 0) return nullptr;  // they are not wanted any more
   PyGILState_STATE gil{};
   try {
     gil = PyGILState_Ensure();
@@ -114,6 +115,12 @@ void last_words_in_child() {
   received = 0;
   ::sem_init(&heard, 0, 0);
   if (start_thread()) exchange(SIG_DFL, on_signal);
+}
+
+void end_last_words() {
+  no_last_words();
+  received = 0;
+  if (words != nullptr) ::sem_post(&heard);
 }
 
 void no_last_words() { exchange(on_signal, SIG_DFL); }

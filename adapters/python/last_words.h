@@ -14,6 +14,8 @@ namespace nanscope::python {
 void have_last_words(nanobind::object say);
 // Threads do not survive a fork: a child that is Python's own asks for them again.
 void last_words_in_child();
+// The thread that waits for them ends: in a process that ends with its last thread.
+void end_last_words();
 // The end is near anyway: signals end the process at once again.
 void no_last_words();
 

@@ -130,6 +130,7 @@ void add_running(nb::module_& module) {
   module.def("hear_of_programs", &hear_of_programs, nb::arg("listener"));
   module.def("have_last_words", &have_last_words, nb::arg("say"));
   module.def("last_words_in_child", &last_words_in_child);
+  module.def("end_last_words", &end_last_words);
   module.def("no_last_words", &no_last_words);
 }
 

@@ -37,11 +37,33 @@ Opinion memory_of_two_types(const Facts& facts, const std::string& what,
   return opinion;
 }
 
+// The memory was taken there, by code in C++ that the line calls.
+bool is_memory_of_extension(const Facts& facts) {
+  for (const char* op : {"empty", "new_empty", "_empty", "resize", "_resize"})
+    if (facts.op().starts_with(op)) return true;
+  return false;
+}
+
+Opinion memory_of_extension(const Facts& facts) {
+  Opinion opinion{
+      Opinion::Stand::kLikely,
+      "unwatched_kernel",
+      fmt::format("No operation computed the {} that {} gave: code that is not watched took its "
+                  "memory there and wrote it, or left it unwritten.",
+                  facts.value(), facts.expression()),
+      {bad_elements(facts.origin()),
+       fmt::format("the memory was taken by {}, which the line does not call itself",
+                   facts.origin().op)}};
+  opinion.title = "Memory that was written unseen";
+  return opinion;
+}
+
 }  // namespace
 
 void unwatched(const Facts& facts, Opinions& opinions) {
   const Finding& finding = facts.finding();
   if (finding.origin.kind != OriginKind::kUnwatched) return;
+  if (is_memory_of_extension(facts)) return opinions.push_back(memory_of_extension(facts));
   const bool has_name = !finding.inputs.empty() && !finding.inputs[0].name.empty();
   const std::string what = has_name ? in_backticks(finding.inputs[0].name) : facts.expression();
   std::vector<std::string> evidence{bad_elements(finding.origin)};

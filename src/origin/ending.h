@@ -39,6 +39,7 @@ struct Ending {
   std::vector<LeafGrad> leaves;                 // every live leaf that has a gradient
   std::vector<TensorState> gradients;           // live results of autograd.grad()
   std::vector<World::Replaced> written_unseen;  // parameters and buffers that no op wrote last
+  std::vector<Held> state;                      // of optimizers
   std::vector<Held> held;                       // names of __main__ first, then everything alive
 };
 

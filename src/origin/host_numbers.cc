@@ -30,9 +30,15 @@ BadPattern pattern_of(const KindMap& map) {
   return pattern;
 }
 
-void HostNumbers::read(const HostValues& values, const std::vector<EventId>& events) {
-  for (int kind = 0; kind < 3; ++kind)
-    if (has(values.kinds, kind)) kinds_[kind].events = events;
+void HostNumbers::read(const HostValues& values, const std::vector<EventId>& events,
+                       std::uint32_t line) {
+  for (int kind = 0; kind < 3; ++kind) {
+    if (!has(values.kinds, kind)) continue;
+    std::vector<Read>& reads = kinds_[kind].reads;
+    std::erase_if(reads, [&](const Read& read) { return read.line == line; });
+    if (reads.size() == kMostReads) reads.erase(reads.begin());
+    reads.push_back({events, line});
+  }
   if (values.pattern.bad == 0) return;
   const auto same = std::find_if(memory_.begin(), memory_.end(), [&](const HandedOut& memory) {
     return memory.pattern == values.pattern;
@@ -41,10 +47,25 @@ void HostNumbers::read(const HostValues& values, const std::vector<EventId>& eve
   place = {values.pattern, events};
 }
 
-const std::vector<EventId>& HostNumbers::events_for(int kind) const {
-  if (!kinds_[kind].events.empty()) return kinds_[kind].events;
-  if (kind != kNan) return kinds_[kind == kPosInf ? kNegInf : kPosInf].events;
-  return kinds_[kinds_[kPosInf].events.empty() ? kNegInf : kPosInf].events;
+std::array<int, 3> HostNumbers::made_of(int kind) {
+  if (kind == kNan) return {kNan, kPosInf, kNegInf};
+  const int other = kind == kPosInf ? kNegInf : kPosInf;
+  return {kind, other, other};
+}
+
+std::vector<EventId> HostNumbers::events_for(int kind,
+                                             const std::vector<std::uint32_t>& lines) const {
+  const auto is_named = [&](const Read& read) {
+    return read.line != 0 && std::find(lines.begin(), lines.end(), read.line) != lines.end();
+  };
+  for (const int source : made_of(kind)) {
+    const std::vector<Read>& reads = kinds_[source].reads;
+    const auto named = std::find_if(reads.rbegin(), reads.rend(), is_named);
+    if (named != reads.rend()) return named->events;
+  }
+  for (const int source : made_of(kind))
+    if (!kinds_[source].reads.empty()) return kinds_[source].reads.back().events;
+  return {};
 }
 
 std::vector<EventId> HostNumbers::brought(const BadPattern& pattern) const {
@@ -53,11 +74,12 @@ std::vector<EventId> HostNumbers::brought(const BadPattern& pattern) const {
   return {};
 }
 
-std::vector<EventId> HostNumbers::given(NumberKinds kinds, bool spelled) {
+std::vector<EventId> HostNumbers::given(NumberKinds kinds, bool spelled,
+                                        const std::vector<std::uint32_t>& lines) {
   std::vector<EventId> events;
   for (int kind = 0; kind < 3; ++kind) {
     if (!has(kinds, kind)) continue;
-    const std::vector<EventId>& known = events_for(kind);
+    const std::vector<EventId> known = events_for(kind, lines);
     if (known.empty()) kinds_[kind].used_before = true;
     if (known.empty() || spelled || (kind != kNan && kinds_[kind].used_before)) continue;
     events.insert(events.end(), known.begin(), known.end());
@@ -71,20 +93,22 @@ std::vector<EventId> HostNumbers::last_read(NumberKinds kinds) const {
   std::vector<EventId> events;
   for (int kind = 0; kind < 3; ++kind) {
     if (!has(kinds, kind)) continue;
-    const std::vector<EventId>& known = kinds_[kind].events;
+    if (kinds_[kind].reads.empty()) continue;
+    const std::vector<EventId>& known = kinds_[kind].reads.back().events;
     events.insert(events.end(), known.begin(), known.end());
   }
   return events;
 }
 
 bool HostNumbers::explains(Kinds kinds) const {
-  return (kinds.nan && !events_for(kNan).empty()) || (kinds.inf && !events_for(kPosInf).empty());
+  return (kinds.nan && !events_for(kNan, {}).empty()) ||
+         (kinds.inf && !events_for(kPosInf, {}).empty());
 }
 
 std::uint8_t HostNumbers::kinds_read() const {
   std::uint8_t bits = 0;
   for (int kind = 0; kind < 3; ++kind)
-    bits |= static_cast<std::uint8_t>(!events_for(kind).empty() << kind);
+    bits |= static_cast<std::uint8_t>(!events_for(kind, {}).empty() << kind);
   return bits;
 }
 

@@ -2,12 +2,13 @@
 //
 // Note [Through the host and back]
 // item(), tolist() and float() make a Python number of a bad element; nobody can follow it from
-// there. When a number of that kind is an operand of a later op, it is taken for the one that was
-// read last, and keeps its origin: a NaN that was computed is not "on purpose" because it went
-// through Python. Python makes a NaN of an Inf, and an Inf of one of the other sign: so where no
-// number of its own kind was read, it is taken for such a one. Not so where the program's text
-// spells the number, and, for infinities, where the program used one of the same sign before it had
-// read any: masks are made of those.
+// there. When a number of that kind is an operand of a later op, it keeps the origin of one that
+// was read: a NaN that was computed is not "on purpose" because it went through Python. It is taken
+// for the one that was read where the names on the op's line get their values; else for the last.
+// Python makes a NaN of an Inf, and an Inf of one of the other sign: so where no number of its own
+// kind was read, it is taken for such a one. Not so where the program's text spells the number,
+// and, for infinities, where the program used one of the same sign before it had read any: masks
+// are made of those.
 //
 // Memory that comes back (NumPy, a pickle, a file) is taken for what was handed out if its bad
 // elements lie where they lay there. If they do not, it is data, but not with certainty: somebody
@@ -53,10 +54,12 @@ struct HostValues {
 
 class HostNumbers {
  public:
-  // The host read them from a tensor that these events made.
-  void read(const HostValues& values, const std::vector<EventId>& events);
-  // Such a number is an operand: the events that it comes from, or none.
-  [[nodiscard]] std::vector<EventId> given(NumberKinds kinds, bool spelled);
+  // The host read them, on this line, from a tensor that these events made.
+  void read(const HostValues& values, const std::vector<EventId>& events, std::uint32_t line);
+  // Such a number is an operand: the events that it comes from, or none. `lines`: where the names
+  // on the op's line get their values.
+  [[nodiscard]] std::vector<EventId> given(NumberKinds kinds, bool spelled,
+                                           const std::vector<std::uint32_t>& lines);
   // Memory that nobody knows holds something bad: the events of what was handed out, if it is that.
   [[nodiscard]] std::vector<EventId> brought(const BadPattern& pattern) const;
   // The last reads of numbers of these very kinds.
@@ -68,19 +71,28 @@ class HostNumbers {
   template <class Visit>
   void each_event(Visit visit) const {
     for (const Kind& kind : kinds_)
-      for (const EventId id : kind.events) visit(id);
+      for (const Read& read : kind.reads)
+        for (const EventId id : read.events) visit(id);
     for (const HandedOut& memory : memory_)
       for (const EventId id : memory.events) visit(id);
   }
   void forget() { *this = {}; }
 
  private:
-  struct Kind {
-    std::vector<EventId> events;  // of the last read
-    bool used_before = false;     // by the program, on its own account
+  struct Read {
+    std::vector<EventId> events;
+    std::uint32_t line = 0;
   };
-  // The last reads that explain a number of this kind.
-  [[nodiscard]] const std::vector<EventId>& events_for(int kind) const;
+  static constexpr std::size_t kMostReads = 16;
+  struct Kind {
+    std::vector<Read> reads;   // the last of each line, newest last
+    bool used_before = false;  // by the program, on its own account
+  };
+  // The kinds of which Python makes numbers of this one, itself first.
+  [[nodiscard]] static std::array<int, 3> made_of(int kind);
+  // The read that explains a number of this kind.
+  [[nodiscard]] std::vector<EventId> events_for(int kind,
+                                                const std::vector<std::uint32_t>& lines) const;
 
   struct HandedOut {
     BadPattern pattern;

@@ -19,6 +19,7 @@ class End {
     exception();
     state_.judge_replaced(ending_.place);
     written_unseen();
+    state_of_optimizers();
     state_.poll();
     state_.poll_roots();
     losses();
@@ -35,6 +36,7 @@ class End {
  private:
   void exception();
   void written_unseen();
+  void state_of_optimizers();
   void losses();
   void gradients();
   void held_gradients(HarmDone& harm);
@@ -104,15 +106,28 @@ bool End::may_be_why(const TensorState& local, const std::vector<EventId>& ids) 
   return local.requires_grad || std::any_of(ids.begin(), ids.end(), concerns);
 }
 
-// By a hand that nobody watches; no op has read them since.
+// By a hand that nobody watches, since an op wrote them. What an op made of them was judged there.
 void End::written_unseen() {
+  const auto came_in = [](const Event& event) {
+    return event.origin_kind == OriginKind::kImported ||
+           event.origin_kind == OriginKind::kUnwatched;
+  };
   for (const World::Replaced& value : ending_.written_unseen) {
     const std::vector<EventId> ids = state_.blame_tensor(value.state, ending_.place);
+    if (!state_.all_events(ids, came_in)) continue;
     const HarmKind kind =
         value.target == Target::kParameter ? HarmKind::kParameter : HarmKind::kBuffer;
     const auto put_there = [&](const Event& event) { return state_.is_put_there(event); };
     if (kind == HarmKind::kBuffer && state_.all_events(ids, put_there)) continue;
     state_.verdicts.harm({kind, ids, ending_.place, value.name});
+  }
+}
+
+// Put there after the last step, for the checkpoint.
+void End::state_of_optimizers() {
+  for (const Held& held : ending_.state) {
+    const std::vector<EventId> ids = state_.blame_tensor(held.state, ending_.place);
+    state_.verdicts.harm({HarmKind::kOptimizerState, ids, ending_.place, held.name});
   }
 }
 

@@ -138,8 +138,10 @@ void JudgedOp::find_parents() {
     std::vector<EventId> ids = state_.matching(read.known, read.state.kinds);
     if (ids.empty()) ids = state_.matching(state_.ledger.events_of(read.state), read.state.kinds);
     if (ids.empty() && read.allocation) {
+      const OriginKind kind =
+          read.allocation->in_extension ? OriginKind::kUnwatched : OriginKind::kUninitialised;
       ids.push_back(state_.import(read.state, read.allocation->op, read.allocation->place,
-                                  facts_.facts(i), OriginKind::kUninitialised));
+                                  facts_.facts(i), kind));
     }
     if (!ids.empty() && !state_.explains(ids, read.state.kinds)) ids = received_instead(i, ids);
     if (ids.empty()) ids = state_.alive(state_.host_numbers.brought(read.pattern));
@@ -176,8 +178,8 @@ EventId JudgedOp::import(std::size_t number) {
 }
 
 void JudgedOp::find_origin_of_numbers() {
-  std::vector<EventId> ids =
-      state_.alive(state_.host_numbers.given(record_.numbers, record_.numbers_spelled));
+  std::vector<EventId> ids = state_.alive(
+      state_.host_numbers.given(record_.numbers, record_.numbers_spelled, record_.given_at));
   if (ids.empty()) return;
   from_host_ = true;
   parents_ = ids;
@@ -189,7 +191,7 @@ void JudgedOp::note_readers() {
   if (parents_.empty() || record_.place.printing) return;
   if (traits_.reads_host) {
     state_.remember_host(parents_, record_.place);
-    state_.host_numbers.read(record_.host_values, parents_);
+    state_.host_numbers.read(record_.host_values, parents_, record_.place.line);
     state_.remember_read(parents_, requires_grad_, record_.place);
   }
   if ((traits_.compares && !is_test(record_)) || orders_one_nan(record_))
@@ -320,7 +322,7 @@ void JudgedOp::made_bad() {
   for (const OpRecord::Write& write : record_.writes) {
     if (!write.state.kinds.any()) continue;
     state_.ledger.put(write.state, id);
-    state_.host_numbers.read(write.shared, {id});
+    state_.host_numbers.read(write.shared, {id}, record_.place.line);
   }
   judge_writes();
 }

@@ -11,14 +11,14 @@ void JudgeState::host_read(const TensorState& tensor, const HostValues& values, 
   if (!tensor.kinds.any()) return;
   const std::vector<EventId> ids = blame_tensor(tensor, place);
   remember_host(ids, place);
-  host_numbers.read(values, ids);
+  host_numbers.read(values, ids, place.line);
   if (decides) remember_read(ids, tensor.requires_grad, place);
 }
 
 // Nothing is decided by a copy, and nothing is said of what no op of this run made.
 void JudgeState::copied_out(const TensorState& tensor, const HostValues& values) {
   const std::vector<EventId> ids = matching(ledger.events_of(tensor), tensor.kinds);
-  if (!ids.empty()) host_numbers.read(values, ids);
+  if (!ids.empty()) host_numbers.read(values, ids, 0);
 }
 
 void JudgeState::remember_host(const std::vector<EventId>& ids, const Place& place) {

@@ -36,6 +36,7 @@ struct OpRecord {
     struct Allocation {
       const OpInfo* op = nullptr;
       Place place;
+      bool in_extension = false;  // taken, and perhaps written, by code that nobody watches
     };
     std::optional<Allocation> allocation;
     // Bad and unknown to the ledger, but a watched op wrote it, finite: an unwatched one did since.
@@ -60,12 +61,13 @@ struct OpRecord {
 
   const OpInfo* op = nullptr;
   Place place;
-  bool grad = false;              // grad mode on, and an input required grad
-  bool nonfinite_scalar = false;  // a number argument is NaN or Inf (a wrapped number too)
-  NumberKinds numbers;            // which
-  HostValues host_values;         // of an op that reads for the host: what it read
-  bool numbers_spelled = false;   // the text of the line spells them
-  bool same_operands = false;     // x != x
+  bool grad = false;                    // grad mode on, and an input required grad
+  bool nonfinite_scalar = false;        // a number argument is NaN or Inf (a wrapped number too)
+  NumberKinds numbers;                  // which
+  HostValues host_values;               // of an op that reads for the host: what it read
+  bool numbers_spelled = false;         // the text of the line spells them
+  std::vector<std::uint32_t> given_at;  // lines on which the names in it get their values
+  bool same_operands = false;           // x != x
   std::vector<Read>
       reads;  // inputs that are bad or might be; `out=` and overwritten targets left out
   std::vector<Write> writes;  // outputs and written arguments of floating types

@@ -9,6 +9,8 @@ import pytest
 
 from watched import ENVIRONMENT, NANSCOPE, read_capture, read_report
 
+WAYS_BY_HAND = Path(__file__).with_name("ways_out.py")
+
 # One program for all kinds: torch is imported once, and once more in each spawned child.
 MANY = """
 import multiprocessing as mp, os, sys, threading, torch
@@ -209,6 +211,16 @@ def test_a_stopped_child_never_ends_with_0(tmp_path: Path, mode: str) -> None:
         steps += [f["origin"]["step"] for f in read_capture(capture) if f["level"] == "error"]
     # Those of the parent go on in a child, and in a child of a child.
     assert sorted(steps) == [3] * 20 + [4] * 4
+
+
+@pytest.mark.slow
+def test_no_way_out_of_a_stopped_child_is_a_success(tmp_path: Path) -> None:
+    done = run(tmp_path, WAYS_BY_HAND.read_text())
+    assert done.returncode == 3, done.stderr
+    ends = [line.split() for line in done.stdout.splitlines()]
+    assert len(ends) == 19 and [name for name, *seen in ends if "0" in seen] == []
+    # A child that was forked on another thread ends with that thread, and does not wait for ours.
+    assert ends[-2:] == [["fork_in_a_thread_returns", "1"], ["fork_in_a_thread_catches", "1"]]
 
 
 # While one thread is nearly always with the judge, the others fork: also from a backward hook.

@@ -204,6 +204,15 @@ def first_bad(space: dict) -> str | None:
     return None
 
 
+def reaches_beyond_its_memory(tensor: torch.Tensor) -> bool:
+    """A resize_ that torch refuses, of memory that NumPy shares, has changed the sizes already:
+    whoever writes such a tensor writes memory of others.
+    """
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    last = tensor.storage_offset() + sum((size - 1) * stride for size, stride in steps)
+    return tensor.numel() > 0 and (last + 1) * tensor.itemsize > tensor.untyped_storage().nbytes()
+
+
 class Program:
     """Its lines, and how it ended when it ran plainly."""
 
@@ -237,6 +246,8 @@ class Program:
         try:
             exec(line, self.space)
         except Exception:
+            if any(reaches_beyond_its_memory(each) for each in tensors_in(self.space).values()):
+                raise Unfit from None
             return
         if any(value.numel() > 1 << 20 for value in tensors_in(self.space).values()):
             raise Unfit
@@ -274,7 +285,7 @@ class Program:
 
 
 class Unfit(Exception):
-    """The program would take too long."""
+    """The program would take too long, or has broken its own memory."""
 
 
 def complaint(program: Program) -> str | None:

@@ -17,6 +17,7 @@ WAYS = (
     "aliased_out",
     "partly_written",
     "subclasses",
+    "unsaid_subclasses",
     "put_under",
     "views",
     "loss_scaling",

@@ -1,8 +1,12 @@
-"""Kernels in C++ that come in mid-run, over wrapped ones: Note [Kernels that come late]."""
+"""What libraries in C++ bring in mid-run: kernels over wrapped ones, and functions that are no ops.
+
+Note [Kernels that come late], Note [Memory of extensions].
+"""
 
 from __future__ import annotations
 
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ from watched import watch
 
 SOURCE = r"""// Kernels that a program brings when it runs already; all of them give NaN.
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/python_variable.h>
 #include <torch/library.h>
 
 #include <limits>
@@ -35,6 +40,11 @@ extern "C" void replace(const char* op, int autograd) {
   const auto key = autograd != 0 ? c10::DispatchKey::AutogradCPU : c10::DispatchKey::CPU;
   auto* library = new torch::Library(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
   library->impl(op, spoiled);
+}
+
+// A function for Python that is no op.
+extern "C" PyObject* made(PyObject* x) {
+  return THPVariable_Wrap(spoiled(THPVariable_Unpack(x)));
 }
 """
 
@@ -61,10 +71,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> str:
     made = tmp_path_factory.mktemp("late") / "late_kernels.so"
     source = made.with_suffix(".cc")
     source.write_text(SOURCE)
-    includes = (folder / "include", folder / "include/torch/csrc/api/include")
+    includes = [folder / "include", folder / "include/torch/csrc/api/include"]
+    includes.append(Path(sysconfig.get_path("include")))
     command = ["g++", "-std=c++20", "-O0", "-shared", "-fPIC", str(source), "-o", str(made)]
     command += [f"-I{include}" for include in includes]
-    command += [f"-L{folder / 'lib'}", "-ltorch_cpu", "-lc10"]
+    command += [f"-L{folder / 'lib'}", "-ltorch_python", "-ltorch_cpu", "-lc10"]
     subprocess.run(command, check=True, timeout=600)
     return str(made)
 
@@ -103,6 +114,28 @@ torch.nan_to_num(torch.special.erfc(x))
     assert (seen.status, seen.report["verdict"]) == (0, "unknown"), seen.err
     unwatched = {part["what"] for part in seen.report["coverage"]["not_watched"]}
     assert unwatched == {"kernels that came late"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("last", "harm"),
+    [("train(y)", "gradient"), ("torch.nn.BatchNorm1d(50).running_mean.copy_(y)", "buffer")],
+)
+def test_memory_that_an_extension_took_and_wrote(
+    last: str, harm: str, library: str, tmp_path: Path
+) -> None:
+    lines = f"""
+library = ctypes.PyDLL(library)
+library.made.argtypes = [ctypes.py_object]
+library.made.restype = ctypes.py_object
+y = library.made(x)
+{last}
+"""
+    seen = watch(BEGIN + lines, tmp_path, args=(library,))
+    origin, cause = seen.error["origin"], seen.error["cause"]
+    assert (origin["kind"], origin["site"]["code"]) == ("unwatched", "library.made(x)")
+    assert (cause["id"], cause["certainty"]) == ("unwatched_kernel", "likely"), cause["sentence"]
+    assert seen.error["harm"]["kind"] == harm
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 // Python, how much memory compiled regions keep.
 #pragma once
 
+#include <ATen/dlpack.h>
 #include <nanobind/nanobind.h>
 
 #include <utility>
@@ -26,7 +27,8 @@ class Adapter {
     nanobind::object swapper;          // torch._C._swap_tensor_impl
     nanobind::object set_state;        // torch.nn.Module's own __setstate__ and _apply
     nanobind::object apply;
-    nanobind::object implement;  // torch.library.Library.impl
+    nanobind::object implement;                   // torch.library.Library.impl
+    const DLPackExchangeAPI* exchange = nullptr;  // torch.Tensor.__dlpack_c_exchange_api__
   };
   struct Questions {
     nanobind::object on_alarm;     // given what is bad; the exception to raise, or None
@@ -47,6 +49,8 @@ class Adapter {
   }
 
   void keep_implement(nanobind::object implement) { originals_.implement = std::move(implement); }
+
+  void keep_exchange(const DLPackExchangeAPI* exchange) { originals_.exchange = exchange; }
 
   [[nodiscard]] const Questions& questions() const noexcept { return questions_; }
   void ask(Questions questions) { questions_ = std::move(questions); }

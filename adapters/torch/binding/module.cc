@@ -100,6 +100,8 @@ void add_session_options(nb::module_& module) {
 struct Configuration {
   nb::object is_user_code;
   nb::object spells;
+  nb::object given_at;
+  nb::object takes_memory;
   nb::object optimizer;
   std::string torch_folder;
   nb::object describe;
@@ -118,13 +120,15 @@ void add_configuration(nb::module_& module) {
   nb::class_<Configuration>(module, "Configuration", "Whom to ask while a program runs.")
       .def(
           "__init__",
-          [](Configuration* self, nb::object is_user_code, nb::object spells, nb::object optimizer,
-             std::string torch_folder, nb::object describe, nb::object name, nb::object modules,
-             nb::object make_again, nb::object whence, nb::object exception_for,
-             nb::object tests_for_nonfinite, nb::object allows, nb::object on_read,
-             std::int64_t steps) {
+          [](Configuration* self, nb::object is_user_code, nb::object spells, nb::object given_at,
+             nb::object takes_memory, nb::object optimizer, std::string torch_folder,
+             nb::object describe, nb::object name, nb::object modules, nb::object make_again,
+             nb::object whence, nb::object exception_for, nb::object tests_for_nonfinite,
+             nb::object allows, nb::object on_read, std::int64_t steps) {
             new (self) Configuration{std::move(is_user_code),
                                      std::move(spells),
+                                     std::move(given_at),
+                                     std::move(takes_memory),
                                      std::move(optimizer),
                                      std::move(torch_folder),
                                      std::move(describe),
@@ -138,13 +142,17 @@ void add_configuration(nb::module_& module) {
                                      std::move(on_read),
                                      steps};
           },
-          nb::kw_only(), nb::arg("is_user_code"), nb::arg("spells"), nb::arg("optimizer"),
-          nb::arg("torch_folder"), nb::arg("describe"), nb::arg("name"), nb::arg("modules"),
-          nb::arg("make_again"), nb::arg("whence"), nb::arg("exception_for"),
-          nb::arg("tests_for_nonfinite"), nb::arg("allows"), nb::arg("on_read"),
-          nb::arg("steps") = 0);
+          nb::kw_only(), nb::arg("is_user_code"), nb::arg("spells"), nb::arg("given_at"),
+          nb::arg("takes_memory"), nb::arg("optimizer"), nb::arg("torch_folder"),
+          nb::arg("describe"), nb::arg("name"), nb::arg("modules"), nb::arg("make_again"),
+          nb::arg("whence"), nb::arg("exception_for"), nb::arg("tests_for_nonfinite"),
+          nb::arg("allows"), nb::arg("on_read"), nb::arg("steps") = 0);
   module.def("configure", [](const Configuration& ask) {
-    configure_frames(ask.is_user_code.ptr(), ask.spells.ptr(), ask.optimizer.ptr(),
+    configure_frames({.is_user_code = ask.is_user_code.ptr(),
+                      .spells = ask.spells.ptr(),
+                      .given_at = ask.given_at.ptr(),
+                      .takes_memory = ask.takes_memory.ptr(),
+                      .optimizer_class = ask.optimizer.ptr()},
                      ask.torch_folder);
     configure_story({.describe = ask.describe.ptr(),
                      .name = ask.name.ptr(),
@@ -180,7 +188,14 @@ void add_end(nb::module_& module) {
                 tensors_in(memory),
                 {},
                 left_early,
-                may_have_left_early};
+                may_have_left_early,
+                {}};
+        guarded([&] {
+          for (const nb::object& optimizer : Adapter::get().stepped_optimizers().alive()) {
+            NamedTensors state = suspects_in_state(optimizer);
+            end.state.insert(end.state.end(), state.begin(), state.end());
+          }
+        });
         for (const double number : numbers) end.numbers.add(number);
         guarded([] {
           Watcher& watcher = Watcher::get();

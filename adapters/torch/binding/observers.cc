@@ -87,6 +87,7 @@ class ExactObserver : public Observer {
   void step_ended(nb::handle optimizer) const override {
     Watcher::get().history().step_done();
     guarded([&] {
+      Adapter::get().stepped_optimizers().note(optimizer);
       const NamedTensors state =
           Watcher::get().ledger().empty() ? NamedTensors{} : suspects_in_state(optimizer);
       moments().step_ended(state);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "adapters/torch/binding/adapter.h"
+#include "adapters/torch/binding/noted_exchange.h"
 #include "adapters/torch/binding/noted_method.h"
 #include "adapters/torch/binding/observers.h"
 #include "adapters/torch/binding/python_objects.h"
@@ -193,6 +194,7 @@ void add_reading_moments(nb::module_& module) {
   module.def("address_given", [](nb::handle owner, const nb::args&) {
     if (!is_called_by_torch()) address_given(owner);  // it compares addresses
   });
+  module.def("noted_exchange", &noted_exchange);
   // Bytes were written into a storage, without an op.
   module.def("bytes_written", [](nb::handle storage, const nb::args&) { address_given(storage); });
   add_tensor_moment(module, "handed_over", [](Now now, Tensor t) { now.handed_over(t); });

@@ -59,7 +59,7 @@ void add_sentinel(nb::module_& module) {
   });
   module.def("sentinel_unsettled", [] {
     const Unsettled unsettled =
-        sentinel().unsettled(written_by(Adapter::get().stepped_optimizers().unseen()));
+        sentinel().unsettled(written_by(Adapter::get().stepped_optimizers().alive()));
     return nb::make_tuple(unsettled.loss, unsettled.gradient, unsettled.read);
   });
   module.def("holds_unexplained", [](const nb::list& optimizers) {

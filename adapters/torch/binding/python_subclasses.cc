@@ -2,10 +2,15 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <torch/csrc/Device.h>
+#include <torch/csrc/Dtype.h>
+#include <torch/csrc/Layout.h>
+#include <torch/csrc/MemoryFormat.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/watch/stopping.h"
@@ -44,7 +49,10 @@ class Unwrapping {
       return take_tensor(value, layer);
     }
     const bool is_dict = nb::isinstance<nb::dict>(value);
-    if (!is_dict && !nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return 0;
+    if (!is_dict && !nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) {
+      understood_ &= is_plain(value);
+      return 0;
+    }
     if (!met_.insert(value.ptr()).second) return 0;
     std::int64_t held = 0;
     for (nb::handle item : is_dict ? nb::object(value.attr("values")()) : nb::borrow(value))
@@ -60,6 +68,9 @@ class Unwrapping {
       all_ = false;
     } else if (sight_of(impl) == Sight::kWrapped) {
       look_into(value, layer + 1);
+    } else if (impl.key_set().has(c10::DispatchKey::Python)) {
+      found_.push_back(tensor);
+      look_beside(value, layer + 1);
     } else if (has_parts(impl)) {
       for (const at::Tensor& part : parts_of(tensor)) found_.push_back(part);
     } else {
@@ -68,8 +79,17 @@ class Unwrapping {
     return tensor.scalar_type() == at::kBool ? 0 : tensor.numel();
   }
 
+  // A subclass with memory of its own may compute with other tensors all the same. Whether these
+  // are all is not asked.
+  void look_beside(nb::handle subclass, int layer) {
+    const bool all = all_;
+    look_into(subclass, layer);
+    all_ = all;
+  }
+
   // By its own account, which shows at least one tensor, and the same one whenever it is asked;
-  // else by what it keeps as attributes, if that can be all of it.
+  // else by what it keeps as attributes, if that can be all of it: as many elements, and nothing
+  // (a function, an object) that could hold others.
   void look_into(nb::handle subclass, int layer) {
     if (layer > kMostLayers) {
       all_ = false;
@@ -88,10 +108,40 @@ class Unwrapping {
       }
       all_ &= shown_ > shown_before;
     } else {
-      const nb::object attributes = nb::getattr(subclass, "__dict__", nb::dict());
-      const std::int64_t held = take(attributes, layer);
-      all_ &= held >= unwrap(subclass).numel();
+      const bool understood = std::exchange(understood_, true);
+      const std::int64_t held = take(nb::getattr(subclass, "__dict__", nb::dict()), layer) +
+                                take(slots_of(subclass), layer);
+      all_ &= understood_ && held >= unwrap(subclass).numel();
+      understood_ = understood;
     }
+  }
+
+  // What its classes keep of it beside its __dict__.
+  static nb::list slots_of(nb::handle subclass) {
+    nb::list values;
+    for (nb::handle kind : nb::borrow<nb::tuple>(nb::object(subclass.type().attr("__mro__")))) {
+      const auto* type = reinterpret_cast<PyTypeObject*>(kind.ptr());
+      if (kind.ptr() == THPVariableClass || (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) continue;
+      for (nb::handle slot : nb::object(kind.attr("__dict__").attr("values")())) {
+        if (Py_TYPE(slot.ptr()) != &PyMemberDescr_Type) continue;
+        PyObject* value = PyMemberDescr_Type.tp_descr_get(slot.ptr(), subclass.ptr(), kind.ptr());
+        if (value == nullptr) {
+          PyErr_Clear();  // nothing is in it yet
+        } else {
+          values.append(nb::steal(value));
+        }
+      }
+    }
+    return values;
+  }
+
+  // Holds no tensor: a number, a word, a class, a type of elements, a device.
+  static bool is_plain(nb::handle value) {
+    PyObject* object = value.ptr();
+    return object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
+           PyComplex_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object) ||
+           PyType_Check(object) || THPDtype_Check(object) || THPLayout_Check(object) ||
+           THPDevice_Check(object) || THPMemoryFormat_Check(object);
   }
 
   // A tensor that is made anew at each question says nothing of the one that is computed with.
@@ -105,6 +155,7 @@ class Unwrapping {
   std::unordered_set<const PyObject*> open_;
   std::unordered_set<const PyObject*> met_;  // one may hold itself
   bool all_ = true;
+  bool understood_ = true;  // the attributes that are looked through now
 };
 
 // It is the program's code that says what it wraps. If it says so when it is asked again, or what

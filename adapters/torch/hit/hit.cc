@@ -16,6 +16,7 @@
 #include "adapters/torch/program/forewarn.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/allocations.h"
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/threads.h"
@@ -181,7 +182,7 @@ class Recorder {
       return;
     }
     std::optional<OpRecord::Read::Allocation> allocation;
-    if (known.empty()) allocation = Watcher::get().storages().allocation_of(input);
+    if (known.empty()) allocation = allocation_under(input);
     const bool was_finite =
         known.empty() && !is_number(input) && Watcher::get().storages().was_finite(input);
     const bool unknown = known.empty();
@@ -315,6 +316,12 @@ class Recorder {
   std::optional<at::Tensor> bad_output_;  // the first
 };
 
+// What the program's text says of the numbers that an op is given.
+void ask_of_numbers(OpRecord& record) {
+  record.numbers_spelled = is_spelled(record.numbers);
+  if (!record.numbers_spelled) record.given_at = lines_of_names();
+}
+
 void destroy_result(const Wrapper& wrapper, void* result) {
   for (const ResultItem& item : wrapper.results) {
     void* place = static_cast<char*>(result) + item.offset;
@@ -339,7 +346,7 @@ void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before, 
   recorder.correspond_elements();
   recorder.record.place = current_place();
   if (Watcher::get().judge().has_host_read(recorder.record.numbers))
-    recorder.record.numbers_spelled = is_spelled(recorder.record.numbers);
+    ask_of_numbers(recorder.record);
   recorder.facts.in_backward = recorder.record.place.phase == Phase::kBackward;
   if (recorder.record.reads.empty() && recorder.record.nonfinite_scalar) {
     recorder.facts.declared_at = recorder.record.place.stack;

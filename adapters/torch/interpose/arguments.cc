@@ -107,6 +107,19 @@ std::optional<std::vector<std::int64_t>> dims_of(const Wrapper& wrapper, const C
   return std::nullopt;
 }
 
+bool has_empty_windows(const Wrapper& wrapper, const Call& call) {
+  bool pads = false;
+  bool has_gaps = false;
+  for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {
+    const bool padding = wrapper.argument_names[i] == "padding";
+    if (!padding && wrapper.argument_names[i] != "dilation") continue;
+    if (call.arguments == nullptr || wrapper.arguments[i].kind != SlotKind::kIntList) return true;
+    for (const std::int64_t size : by_value<at::IntArrayRef>(call.arguments[i]))
+      (padding ? pads : has_gaps) |= size > (padding ? 0 : 1);
+  }
+  return pads && has_gaps;
+}
+
 std::optional<bool> flag_of(const Wrapper& wrapper, const Call& call, std::string_view name) {
   if (call.arguments == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < wrapper.arguments.size(); ++i) {

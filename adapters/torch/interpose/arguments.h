@@ -32,6 +32,12 @@ void visit_boxed(const c10::IValue& value, std::size_t argument, Visit& visit) {
   } else if (value.isTensorList()) {
     int item = 0;
     for (const at::Tensor& tensor : value.toTensorVector()) visit(tensor, argument, item++);
+  } else if (value.isOptionalTensorList()) {
+    int item = 0;
+    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
+      if (tensor) visit(*tensor, argument, item);
+      ++item;
+    }
   }
 }
 
@@ -149,6 +155,8 @@ struct NumberArgument {
 // Dimensions named by an argument called `dim` (or `normalized_shape` and kin are not dims).
 [[nodiscard]] std::optional<std::vector<std::int64_t>> dims_of(const Wrapper& wrapper,
                                                                const Call& call);
+// Of a pool: it pads, and its windows have gaps, so that one may lie in the padding alone.
+[[nodiscard]] bool has_empty_windows(const Wrapper& wrapper, const Call& call);
 [[nodiscard]] std::optional<bool> flag_of(const Wrapper& wrapper, const Call& call,
                                           std::string_view name);
 // A Python number that reached the kernel as a 0-dim tensor.

@@ -45,11 +45,14 @@ bool is_watched(const c10::OperatorName& name, const c10::impl::OperatorEntry& e
 // A wrapper holds the kernel it was put over. For ops of other libraries it must sit at
 // that kernel's own key: one registered later (a notebook cell run again) then goes in
 // front of it. At the CPU key it would go on calling the old function.
-std::optional<DispatchKey> dense_key_for(const c10::impl::OperatorEntry& entry, bool aten) {
+std::optional<DispatchKey> dense_key_for(const c10::impl::OperatorEntry& entry, bool aten,
+                                         OpFlags flags) {
   // A composite has no kernel of its own, and its parts are watched. silu_backward has both.
   const bool own = entry.hasKernelForDispatchKey(DispatchKey::CPU);
   if (!own && entry.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd))
-    return std::nullopt;
+    return aten && has(flags, OpFlags::kWritesItself)
+               ? std::optional(DispatchKey::CompositeImplicitAutograd)
+               : std::nullopt;
   if (!entry.hasComputedKernelForDispatchKey(DispatchKey::CPU)) return std::nullopt;
   if (aten || own) return DispatchKey::CPU;
   if (entry.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) {
@@ -76,7 +79,7 @@ bool wrap(const c10::OperatorName& name, bool late) {
   for (const DispatchKey key : kOtherLayouts) {
     if (aten && entry.hasKernelForDispatchKey(key)) wrapped |= wrap_at(*handle, key, late);
   }
-  const auto dense = dense_key_for(entry, aten);
+  const auto dense = dense_key_for(entry, aten, known_op(base).flags);
   return (dense && wrap_at(*handle, *dense, late)) || wrapped;
 }
 

@@ -94,8 +94,11 @@ std::vector<at::Tensor> parts_of(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (!has_parts(impl)) return {tensor};
   if (impl.key_set().has(DispatchKey::Python)) {
-    if (has_memory(impl)) return {tensor};
-    return beyond.wrapped_in(tensor).tensors;
+    std::vector<at::Tensor> wrapped = beyond.wrapped_in(tensor).tensors;
+    if (!has_memory(impl)) return wrapped;
+    std::erase_if(wrapped, [&](const at::Tensor& part) { return is_same_memory(part, tensor); });
+    wrapped.insert(wrapped.begin(), tensor);
+    return wrapped;
   }
   at::Tensor values = values_of(tensor);
   if (values.is_same(tensor)) return {};

@@ -121,9 +121,9 @@ void learn(Wrapper& wrapper, const std::string& base, const std::string& overloa
   wrapper.info.traits = aten ? traits_of(base) : OpTraits{};
   wrapper.rule = aten ? scan_rule_of(base, overload) : ScanRule::kScan;
   if (wrapper.rule == ScanRule::kReinterprets) wrapper.info.traits.views = false;
-  wrapper.transparent = !aten;
-  wrapper.collective = is_collective(wrapper.info.name);
   wrapper.flags = aten ? known_op(base).flags : OpFlags::kPlain;
+  wrapper.transparent = !aten || has(wrapper.flags, OpFlags::kWritesItself);
+  wrapper.collective = is_collective(wrapper.info.name);
   wrapper.rows_alike =
       has(wrapper.flags, OpFlags::kRowsAlike) && wrapper.rule == ScanRule::kBounded;
   wrapper.destroys = has(wrapper.flags, OpFlags::kDestroys);
@@ -185,7 +185,9 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key, bool late, bool
   const c10::FunctionSchema& schema = handle.schema();
   const bool aten = name.name.starts_with("aten::");
   const std::string base = name.name.substr(name.name.find("::") + 2);
-  const DispatchKey served = key == DispatchKey::CompositeExplicitAutograd ? DispatchKey::CPU : key;
+  const bool composite = key == DispatchKey::CompositeExplicitAutograd ||
+                         key == DispatchKey::CompositeImplicitAutograd;
+  const DispatchKey served = composite ? DispatchKey::CPU : key;
   const c10::KernelFunction& kernel = entry.lookup(c10::DispatchKeySet(served));
   if (kernel.isFallthrough() || is_wrapper(kernel)) return false;
   auto wrapper = std::make_unique<Wrapper>(name.name, kernel);

@@ -36,6 +36,7 @@ constexpr int kMostOnTheWay = 108;  // of what a kernel computes in float32 for 
 // --- moved, chosen, bounded
 
 int largest(const Operands& x) { return x.largest(); }
+int pooled(const Operands& x) { return x.has_empty_windows() ? kNoCeiling : x.largest(); }
 int first(const Operands& x) { return x[0]; }
 int second(const Operands& x) { return x[1]; }
 
@@ -156,11 +157,14 @@ int slope_of_result(const Operands& x) { return x[0] + 2 * x.factor(1) + 1; }
 int leaky_relu(const Operands& x) { return x[0] + std::max(x.times(1), 0); }
 int leaky_relu_backward(const Operands& x) { return x[0] + std::max(x.times(2), 0); }
 int elu_numbers(const Operands& x, std::size_t alpha) {
+  // exp(x * input_scale) is at most 1 where x is negative; not if that is, too.
+  if (!(x.number(alpha + 2) >= 0)) return 100 * kNoCeiling;
   return std::max(x.times(alpha), 1) + std::max(x.times(alpha + 1), 1) +
          std::max(x.times(alpha + 2), 1);
 }
 int elu(const Operands& x) { return x.factor(0) + elu_numbers(x, 1) + 1; }
 int elu_backward(const Operands& x) { return x[0] + x.factor(5) + elu_numbers(x, 1) + 2; }
+int log_sigmoid(const Operands& x) { return x.largest() + 1; }
 
 // --- softmax and its kin
 
@@ -252,6 +256,9 @@ constexpr std::pair<std::string_view, Known> kRules[] = {
     {"leaky_relu_backward", {"", leaky_relu_backward}},
     {"elu", {"", elu}},
     {"elu_backward", {"", elu_backward}},
+    {"log_sigmoid_forward", {"", log_sigmoid}},
+    {"max_pool2d_with_indices", {"", pooled}},
+    {"max_pool3d_with_indices", {"", pooled}},
     {"_softmax_backward_data", {"", softmax_backward}},
     {"_log_softmax", {"", log_softmax}},
     {"_log_softmax_backward_data", {"", log_softmax_backward}},

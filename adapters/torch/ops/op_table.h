@@ -17,7 +17,7 @@
 
 namespace nanscope::torch_adapter {
 
-enum class OpFlags : std::uint16_t {
+enum class OpFlags : std::uint32_t {
   kPlain = 0,
   kUnwatched = 1 << 0,        // moves no numbers of the program: gets no wrapper
   kReadsShapeOnly = 1 << 1,   // the argument gives a shape and a type; its values are not read
@@ -36,13 +36,15 @@ enum class OpFlags : std::uint16_t {
   kOnlyMoves = 1 << 13,    // neither a value nor an element is changed, only where it lies
   kCopies = 1 << 14,       // element by element, perhaps in another type
   kElementwise = 1 << 15,  // what a node keeps has the elements of its result
+  // A composite that writes its result by a loop of its own, and by no op, if no gradient is asked:
+  kWritesItself = 1 << 16,
 };
 
 constexpr OpFlags operator|(OpFlags a, OpFlags b) {
-  return static_cast<OpFlags>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
+  return static_cast<OpFlags>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 [[nodiscard]] constexpr bool has(OpFlags flags, OpFlags flag) {
-  return (static_cast<std::uint16_t>(flags) & static_cast<std::uint16_t>(flag)) != 0;
+  return (static_cast<std::uint32_t>(flags) & static_cast<std::uint32_t>(flag)) != 0;
 }
 
 struct KnownOp {

@@ -186,6 +186,10 @@ bool Operands::flag(std::size_t argument) const {
          by_value<bool>(call_.arguments[argument]);
 }
 
+bool Operands::has_empty_windows() const {
+  return torch_adapter::has_empty_windows(wrapper_, call_);
+}
+
 int Operands::noted(int ceiling) const {
   lacks_one_ |= ceiling >= kNoCeiling;
   return ceiling;

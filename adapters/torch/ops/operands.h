@@ -62,6 +62,7 @@ class Operands {
   double wrapped_number(std::size_t argument) const;
   std::int64_t whole_number(std::size_t argument) const;
   bool flag(std::size_t argument) const;
+  bool has_empty_windows() const;
 
  private:
   int noted(int ceiling) const;

@@ -22,6 +22,7 @@ enum class ScanRule : std::uint8_t {
   kMultiplies,    // rule V holds for a number 0 < |s| <= 1
   kDivides,       // rule V holds for a number |s| >= 1
   kPuts,          // rule V holds unless it accumulates
+  kPools,         // rule V holds unless a window may lie outside of what goes in: it gives -Inf
   kBounded,       // finite of whatever is finite: rule V holds where every input is known to be
   kAllocates,     // memory nobody wrote: remembered, not scanned
   kReadsHost,     // gives a number to Python: the input is what matters
@@ -33,7 +34,8 @@ enum class ScanRule : std::uint8_t {
 // A rule by which results are left out of the scan.
 [[nodiscard]] constexpr bool is_proof(ScanRule rule) {
   return rule == ScanRule::kPasses || rule == ScanRule::kCasts || rule == ScanRule::kMultiplies ||
-         rule == ScanRule::kDivides || rule == ScanRule::kPuts || rule == ScanRule::kBounded;
+         rule == ScanRule::kDivides || rule == ScanRule::kPuts || rule == ScanRule::kPools ||
+         rule == ScanRule::kBounded;
 }
 
 }  // namespace nanscope::torch_adapter

@@ -87,14 +87,16 @@ bool is_engine(const PythonFrame* frame, const FileInfo& file) {
 // What Python knows of source files. All with the GIL held.
 class SourceFiles {
  public:
-  void configure(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
-                 const std::string& torch_folder) {
-    Py_XINCREF(is_user_code);
-    Py_XINCREF(spells);
-    Py_XSETREF(spells_, spells);
-    Py_XINCREF(optimizer_class);
-    Py_XSETREF(is_user_code_, is_user_code);
-    Py_XSETREF(optimizer_class_, optimizer_class);
+  void configure(const AskOfText& ask, const std::string& torch_folder) {
+    const auto keep = [](PyObject*& kept, PyObject* given) {
+      Py_XINCREF(given);
+      Py_XSETREF(kept, given);
+    };
+    keep(ask_.is_user_code, ask.is_user_code);
+    keep(ask_.spells, ask.spells);
+    keep(ask_.given_at, ask.given_at);
+    keep(ask_.takes_memory, ask.takes_memory);
+    keep(ask_.optimizer_class, ask.optimizer_class);
     torch_folder_ = torch_folder;
     files_.clear();
   }
@@ -106,22 +108,22 @@ class SourceFiles {
   }
   [[nodiscard]] StackInfo describe(const PythonFrame* frame);
   [[nodiscard]] bool spells(NumberKinds numbers) const;
+  [[nodiscard]] std::vector<std::uint32_t> lines_of_names();
+  [[nodiscard]] bool takes_memory(const std::vector<RawFrame>& frames) const;
 
  private:
   [[nodiscard]] bool ask_is_user_code(PyObject* filename) const;
 
   std::map<std::pair<std::string, int>, std::uint32_t> lines_;
   std::unordered_map<std::string, FileInfo> files_;
-  PyObject* is_user_code_ = nullptr;
-  PyObject* spells_ = nullptr;
-  PyObject* optimizer_class_ = nullptr;
+  AskOfText ask_;
   std::string torch_folder_;
 };
 
 bool SourceFiles::ask_is_user_code(PyObject* filename) const {
-  if (is_user_code_ == nullptr) return true;
+  if (ask_.is_user_code == nullptr) return true;
   PyObject* const arguments = PyTuple_Pack(1, filename);
-  PyObject* const answer = Stopping::ask(is_user_code_, arguments);
+  PyObject* const answer = Stopping::ask(ask_.is_user_code, arguments);
   const bool user = answer == nullptr || PyObject_IsTrue(answer) == 1;
   Py_XDECREF(answer);
   Py_XDECREF(arguments);
@@ -129,13 +131,49 @@ bool SourceFiles::ask_is_user_code(PyObject* filename) const {
 }
 
 bool SourceFiles::spells(NumberKinds numbers) const {
-  if (spells_ == nullptr) return false;
+  if (ask_.spells == nullptr) return false;
   PyObject* const arguments = Py_BuildValue("(iii)", numbers.nan, numbers.pos_inf, numbers.neg_inf);
-  PyObject* const answer = Stopping::ask(spells_, arguments);
+  PyObject* const answer = Stopping::ask(ask_.spells, arguments);
   const bool spelled = answer != nullptr && PyObject_IsTrue(answer) == 1;
   Py_XDECREF(answer);
   Py_XDECREF(arguments);
   return spelled;
+}
+
+std::vector<std::uint32_t> SourceFiles::lines_of_names() {
+  std::vector<std::uint32_t> lines;
+  if (ask_.given_at == nullptr) return lines;
+  PyObject* const arguments = PyTuple_New(0);
+  PyObject* const answer = Stopping::ask(ask_.given_at, arguments);
+  const Py_ssize_t count = answer != nullptr && PyList_Check(answer) ? PyList_GET_SIZE(answer) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* file = nullptr;
+    int line = 0;
+    if (PyArg_ParseTuple(PyList_GET_ITEM(answer, i), "Ui", &file, &line) != 0)
+      lines.push_back(number_of_line(file, line));
+    else
+      PyErr_Clear();
+  }
+  Py_XDECREF(answer);
+  Py_XDECREF(arguments);
+  return lines;
+}
+
+bool SourceFiles::takes_memory(const std::vector<RawFrame>& frames) const {
+  if (ask_.takes_memory == nullptr) return true;
+  PyObject* const list = PyList_New(0);
+  for (const RawFrame& frame : frames) {
+    PyObject* const pair = Py_BuildValue("(Oi)", frame.code, frame.lasti);
+    PyList_Append(list, pair);
+    Py_XDECREF(pair);
+  }
+  PyObject* const arguments = PyTuple_Pack(1, list);
+  PyObject* const answer = Stopping::ask(ask_.takes_memory, arguments);
+  const bool takes = answer == nullptr || PyObject_IsTrue(answer) == 1;
+  Py_XDECREF(answer);
+  Py_XDECREF(arguments);
+  Py_XDECREF(list);
+  return takes;
 }
 
 const FileInfo& SourceFiles::info_of(PyObject* filename) {
@@ -162,10 +200,10 @@ const FileInfo& SourceFiles::info_of(PyObject* filename) {
 }
 
 bool SourceFiles::is_optimizer_step(const PythonFrame* frame) const {
-  if (optimizer_class_ == nullptr || code_of(frame)->co_argcount == 0) return false;
+  if (ask_.optimizer_class == nullptr || code_of(frame)->co_argcount == 0) return false;
   if (!is_named(frame, "step")) return false;
   PyObject* self = first_local(frame);
-  const int answer = self == nullptr ? 0 : PyObject_IsInstance(self, optimizer_class_);
+  const int answer = self == nullptr ? 0 : PyObject_IsInstance(self, ask_.optimizer_class);
   PyErr_Clear();
   return answer == 1;
 }
@@ -216,9 +254,8 @@ class Stacks {
     return all;
   }
 
-  void configure(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
-                 const std::string& torch_folder) {
-    files_.configure(is_user_code, spells, optimizer_class, torch_folder);
+  void configure(const AskOfText& ask, const std::string& torch_folder) {
+    files_.configure(ask, torch_folder);
     forward_name_ = PyUnicode_InternFromString("forward");
   }
   // With the GIL held.
@@ -340,9 +377,8 @@ StackId Stacks::current() {
   return slot.stack;
 }
 
-void configure_frames(PyObject* is_user_code, PyObject* spells, PyObject* optimizer_class,
-                      const std::string& torch_folder) {
-  Stacks::get().configure(is_user_code, spells, optimizer_class, torch_folder);
+void configure_frames(const AskOfText& ask, const std::string& torch_folder) {
+  Stacks::get().configure(ask, torch_folder);
 }
 
 bool is_spelled(NumberKinds numbers) {
@@ -351,6 +387,26 @@ bool is_spelled(NumberKinds numbers) {
   const bool spelled = Stacks::get().files().spells(numbers);
   PyGILState_Release(gil);
   return spelled;
+}
+
+std::vector<std::uint32_t> lines_of_names() {
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  std::vector<std::uint32_t> lines;
+  {
+    const Busy busy;
+    lines = Stacks::get().files().lines_of_names();
+  }
+  PyGILState_Release(gil);
+  return lines;
+}
+
+bool takes_memory(StackId stack) {
+  const std::vector<RawFrame> frames = frames_of(stack);
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Busy busy;
+  const bool takes = Stacks::get().files().takes_memory(frames);
+  PyGILState_Release(gil);
+  return takes;
 }
 
 bool is_called_by_torch() {

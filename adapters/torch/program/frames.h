@@ -36,9 +36,17 @@ struct RawFrame {
   const void* self = nullptr;  // first local of a frame called `forward`; may be dead by now
 };
 
+// Whom to ask what the program's text says; null: nobody.
+struct AskOfText {
+  _object* is_user_code = nullptr;
+  _object* spells = nullptr;
+  _object* given_at = nullptr;
+  _object* takes_memory = nullptr;
+  _object* optimizer_class = nullptr;
+};
+
 // All with the GIL held.
-void configure_frames(_object* is_user_code, _object* spells, _object* optimizer_class,
-                      const std::string& torch_folder);
+void configure_frames(const AskOfText& ask, const std::string& torch_folder);
 [[nodiscard]] std::vector<RawFrame> frames_of(StackId stack);
 // A stack that is gone: that of an exception.
 [[nodiscard]] StackId past_stack(const std::vector<RawFrame>& frames);
@@ -49,6 +57,10 @@ void configure_frames(_object* is_user_code, _object* spells, _object* optimizer
 // Without the GIL, on any thread.
 // The text of the line that runs now spells such a number: float("inf").
 [[nodiscard]] bool is_spelled(NumberKinds numbers);
+// The numbers of the lines on which the names of the line that runs now get their values.
+[[nodiscard]] std::vector<std::uint32_t> lines_of_names();
+// The program itself takes memory there: torch.empty(3). Otherwise code in C that it calls does.
+[[nodiscard]] bool takes_memory(StackId stack);
 [[nodiscard]] StackId current_stack();
 [[nodiscard]] StackInfo info_of(StackId stack);
 // A stack inside torch.amp.GradScaler was seen.

@@ -93,7 +93,7 @@ void add_written_unseen(std::vector<World::Replaced>& found) {
   const auto look = [&](const at::Tensor& value, Target target) {
     for (const at::Tensor& part : parts_of(value)) {
       const c10::TensorImpl& impl = *part.unsafeGetTensorImpl();
-      if (sight_of(impl) != Sight::kWatched || watcher().ledger().knows(storage_id(impl))) continue;
+      if (sight_of(impl) != Sight::kWatched) continue;
       WrittenStorages& storages = watcher().storages();
       if (!storages.is_lent(storage_of(impl)) && !storages.was_finite(part)) continue;
       const TensorState state = look_at(part);
@@ -369,9 +369,11 @@ void Moments::program_ended(const End& end) {
       if (state.kinds.any()) ending.gradients.push_back(state);
     }
   }
-  for (const auto& [name, tensor] : end.held) {
-    const TensorState state = look_at(tensor);
-    if (state.kinds.any()) ending.held.push_back({state, name});
+  for (const auto& [from, to] : {std::pair(&end.held, &ending.held), {&end.state, &ending.state}}) {
+    for (const auto& [name, tensor] : *from) {
+      const TensorState state = look_at(tensor);
+      if (state.kinds.any()) to->push_back({state, name});
+    }
   }
   const Busy busy;
   const LetGoAfterwards let_go;

@@ -44,6 +44,7 @@ struct End {
   NumberKinds numbers;
   bool left_early = false;
   bool may_have_left_early = false;
+  NamedTensors state = {};  // of optimizers: what may be bad
 };
 
 class Moments {

@@ -35,6 +35,15 @@ SteppedOptimizers::Optimizers SteppedOptimizers::to_look_at(nb::handle optimizer
   return {nb::borrow(optimizer)};
 }
 
+SteppedOptimizers::Optimizers SteppedOptimizers::alive() const {
+  Optimizers optimizers;
+  for (const auto& [address, seen] : seen_) {
+    PyObject* optimizer = target_of(seen.reference);
+    if (optimizer != Py_None) optimizers.push_back(nb::borrow(optimizer));
+  }
+  return optimizers;
+}
+
 SteppedOptimizers::Optimizers SteppedOptimizers::unseen() {
   Optimizers optimizers;
   for (auto& [address, seen] : seen_) {

@@ -19,6 +19,10 @@ class SteppedOptimizers {
 
   // A step of this one is over: those to look at now. `all`: every one that wrote unseen.
   [[nodiscard]] Optimizers to_look_at(nanobind::handle optimizer, bool all);
+  // A step of this one is over, which nobody looks at here.
+  void note(nanobind::handle optimizer) { ++find(optimizer).steps; }
+  // Every one that is alive.
+  [[nodiscard]] Optimizers alive() const;
   // Every one that is alive and wrote unseen.
   [[nodiscard]] Optimizers unseen();
   void clear() { seen_.clear(); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "adapters/torch/watch/allocations.h"
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
@@ -251,7 +252,7 @@ KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
       bad.known = watcher.judge().events_of(bad.state);
     }
     if (bad.known.empty()) {
-      bad.allocation = watcher.storages().allocation_of(tensor);
+      bad.allocation = allocation_under(tensor);
       bad.from_other_device = watcher.storages().is_from_other_device(tensor);
     }
     // Of 0 * inf in place only this copy can tell.

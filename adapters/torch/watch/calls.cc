@@ -111,8 +111,14 @@ bool passes(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& out
       return from.defined() && !may_leave_range(from.scalar_type(), type);
     }
     case ScanRule::kMultiplies:
-    case ScanRule::kDivides:
-      return number_keeps_finite(wrapper, by_reference<at::Tensor>(call.arguments[1]));
+    case ScanRule::kDivides: {
+      // Integers become numbers of the default type, which may be half precision.
+      const at::Tensor& from = by_reference<at::Tensor>(call.arguments[0]);
+      return from.defined() && !may_leave_range(from.scalar_type(), type) &&
+             number_keeps_finite(wrapper, by_reference<at::Tensor>(call.arguments[1]));
+    }
+    case ScanRule::kPools:
+      return !has_empty_windows(wrapper, call) && fits(wrapper, call, type);
     case ScanRule::kPuts:
       return !flag_of(wrapper, call, "accumulate").value_or(true) && fits(wrapper, call, type);
     case ScanRule::kBounded:
@@ -290,7 +296,7 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
     return;
   }
   if (wrapper.rule == ScanRule::kBorrows) {
-    watcher.storages().others_may_write(output);
+    watcher.storages().put_under(output);
     return;
   }
   if (wrapper.rule == ScanRule::kAllocates) {
@@ -384,6 +390,7 @@ namespace {
 
 // A library may keep what it was given and what it gave, and write it at any time.
 void given_to_others(const Wrapper& wrapper, const Call& call, void* result) {
+  if (has(wrapper.flags, OpFlags::kWritesItself)) return;  // torch keeps nothing
   WrittenStorages& storages = Watcher::get().storages();
   each_tensor(wrapper, call, [&](const at::Tensor& argument, std::size_t, int) {
     if (wrapper.collective) {

@@ -26,7 +26,7 @@ void WrittenStorages::forget() {
   allocations_.clear();
   from_other_devices_.clear();
   for (auto& [impl, lent] : lent_) {
-    lent.computed = false;
+    lent.computed = lent.was_made = false;
     lent.written_as.reset();
   }
 }
@@ -42,8 +42,9 @@ void WrittenStorages::lend(const c10::Storage& storage) {
   const std::lock_guard guard(allocations_lock_);
   allocations_.erase({reinterpret_cast<std::uint64_t>(impl)});
   if (lent_.size() >= sweep_lent_at_) sweep_lent();
-  if (lent_.try_emplace(impl, Lent{storage.getWeakStorageImpl()}).second)
-    lent_slots_[slot_of(impl)].store(1, std::memory_order_relaxed);
+  const auto [entry, added] = lent_.try_emplace(impl, Lent{storage.getWeakStorageImpl()});
+  if (added) lent_slots_[slot_of(impl)].store(1, std::memory_order_relaxed);
+  entry->second.was_made |= is_made(impl);
   unmark_made(impl);
 }
 
@@ -66,6 +67,16 @@ void WrittenStorages::reinterpret(const c10::Storage& storage, c10::ScalarType f
   lent.viewed_as = {from, to};
 }
 
+void WrittenStorages::put_under(const at::Tensor& tensor) {
+  const c10::StorageImpl* impl = storage_of(*tensor.unsafeGetTensorImpl());
+  if (impl == nullptr) return;
+  if (!is_made(impl) && !is_lent(impl) && !is_allocation(impl)) return others_may_write(tensor);
+  address_given(tensor.storage());
+  const std::lock_guard guard(allocations_lock_);
+  Lent& lent = lent_.at(impl);
+  if (!lent.viewed_as) lent.viewed_as = {tensor.scalar_type(), tensor.scalar_type()};
+}
+
 void WrittenStorages::remember_type(const c10::StorageImpl* storage,
                                     c10::ScalarType type) noexcept {
   const std::lock_guard guard(allocations_lock_);
@@ -80,7 +91,9 @@ void WrittenStorages::note_shared_written(const c10::Storage& storage, c10::Scal
 bool WrittenStorages::is_shared_and_was_written(const at::Tensor& tensor) const {
   const std::lock_guard guard(allocations_lock_);
   const auto found = lent_.find(storage_of(*tensor.unsafeGetTensorImpl()));
-  return found != lent_.end() && (found->second.computed || found->second.written_as);
+  if (found == lent_.end()) return false;
+  const Lent& lent = found->second;
+  return lent.computed || lent.was_made || lent.written_as;
 }
 
 std::optional<WrittenStorages::OtherType> WrittenStorages::other_type_of(
@@ -92,6 +105,7 @@ std::optional<WrittenStorages::OtherType> WrittenStorages::other_type_of(
   if (found == lent_.end() || !found->second.viewed_as) return std::nullopt;
   const auto& [viewed, written] = std::pair(*found->second.viewed_as, found->second.written_as);
   if (written && number(*written) != own) return OtherType{*written, true};
+  if (number(viewed.first) == own && number(viewed.second) == own) return std::nullopt;
   return OtherType{number(viewed.first) == own ? viewed.second : viewed.first, false};
 }
 
@@ -137,7 +151,15 @@ bool WrittenStorages::was_finite(const at::Tensor& tensor) {
   if (is_made(storage)) return true;
   const std::lock_guard guard(allocations_lock_);
   const auto found = lent_.find(storage);
-  return found != lent_.end() && found->second.computed;
+  if (found == lent_.end()) return false;
+  const Lent& lent = found->second;
+  return lent.computed || (lent.viewed_as && lent.written_as);
+}
+
+bool WrittenStorages::is_allocation(const c10::StorageImpl* storage) const {
+  const std::lock_guard guard(allocations_lock_);
+  const auto found = allocations_.find({reinterpret_cast<std::uint64_t>(storage)});
+  return found != allocations_.end() && !found->second.storage.expired();
 }
 
 std::optional<OpRecord::Read::Allocation> WrittenStorages::allocation_of(const at::Tensor& tensor) {

@@ -67,6 +67,9 @@ class WrittenStorages {
   void address_given(const c10::Storage& storage);
   // What holds numbers of type `from` is viewed as `to`.
   void reinterpret(const c10::Storage& storage, c10::ScalarType from, c10::ScalarType to);
+  // A storage is put under a tensor, by set_. One that the program had before may be under another,
+  // of another type.
+  void put_under(const at::Tensor& tensor);
   // A watched op writes it, as numbers of this type.
   void note_written(const c10::StorageImpl* storage, c10::ScalarType type) noexcept {
     if (__builtin_expect(is_lent(storage), 0)) remember_type(storage, type);
@@ -125,6 +128,8 @@ class WrittenStorages {
     OpRecord::Read::Allocation made_by;
   };
 
+  // Memory that was taken and not written.
+  [[nodiscard]] bool is_allocation(const c10::StorageImpl* storage) const;
   [[nodiscard]] bool is_in_lent(const c10::StorageImpl* storage) const noexcept;
   void remember_type(const c10::StorageImpl* storage, c10::ScalarType type) noexcept;
   void sweep_lent();
@@ -139,6 +144,7 @@ class WrittenStorages {
   struct Lent {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     bool computed = false;  // a watched op had written it when its address was given
+    bool was_made = false;  // or when it was lent, to NumPy
     // Where it is viewed as numbers of two types: these, and as which an op wrote it last.
     std::optional<std::pair<c10::ScalarType, c10::ScalarType>> viewed_as = {};
     std::optional<c10::ScalarType> written_as = {};

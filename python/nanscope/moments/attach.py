@@ -16,6 +16,9 @@ from nanscope.errors import ChildStop, Stop
 from nanscope.outside.stand_ins import StandIn, noted
 from nanscope.run.stopping import Stopping
 
+# By these a storage is moved into memory that other processes may write.
+MOVES = ("_share_fd_cpu_", "_share_filename_cpu_")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +147,8 @@ def connect(
     from nanscope.telling import ahead, module_tree, remade, story
     from nanscope.telling.allowances import allowances
     from nanscope.telling.intent import tests_for_nonfinite
-    from nanscope.telling.numbers import spells
+    from nanscope.telling.memory import takes_memory
+    from nanscope.telling.numbers import given_at, spells
     from nanscope.telling.stack import is_user_code
 
     def is_users(filename: str) -> bool:
@@ -157,6 +161,8 @@ def connect(
         adapter.Configuration(
             is_user_code=is_users,
             spells=partial(spells, is_users),  # adds no frame
+            given_at=partial(given_at, is_users),
+            takes_memory=partial(takes_memory, is_users),
             optimizer=torch.optim.Optimizer,
             torch_folder=os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
             describe=storyteller.describe,
@@ -322,12 +328,17 @@ class Hooks:
         Tensor, Untyped = torch.Tensor, torch.UntypedStorage
         for kind in (Tensor, Untyped, torch.TypedStorage):
             self._put(kind, "data_ptr", noted(kind.data_ptr, adapter.address_given))
+        typed = torch.TypedStorage
+        self._put(typed, "_data_ptr", noted(typed._data_ptr, adapter.address_given))
         self._put(Tensor, "__dlpack__", noted(Tensor.__dlpack__, adapter.lent))
         to_dlpack = _core.Around(torch.utils.dlpack.to_dlpack, before=adapter.lent)
         self._put(torch.utils.dlpack, "to_dlpack", to_dlpack)
         self._put(torch, "to_dlpack", to_dlpack)
-        # Bytes of a storage, written without an op.
-        for name in ("__setitem__", "fill_", "byteswap", "resize_"):
+        exchange = "__dlpack_c_exchange_api__"
+        if hasattr(Tensor, exchange):
+            self._put(Tensor, exchange, adapter.noted_exchange(getattr(Tensor, exchange)))
+        # Bytes of a storage, written without an op; memory that other processes get.
+        for name in ("__setitem__", "fill_", "byteswap", "resize_", *MOVES):
             original = getattr(Untyped, name)
             self._put(Untyped, name, noted(original, adapter.bytes_written))
 

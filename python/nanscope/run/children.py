@@ -9,7 +9,9 @@ the program starts by itself is watched through its environment (following.py), 
 from __future__ import annotations
 
 import os
+import posix
 import sys
+from _thread import _local, get_ident
 
 from nanscope import _core
 from nanscope.compiled.processes import is_compiler_at_work
@@ -59,6 +61,18 @@ class _Bootstrap:
         return _core.Around(self.original.__get__(instance, owner), after=self.ended)
 
 
+class _EndsWithItsThread:
+    """Kept for the thread on which this process was forked: the process ends with that thread, and
+    nobody else tells of it.
+    """
+
+    def __init__(self, ended) -> None:
+        self.ended = ended
+
+    def __del__(self) -> None:
+        self.ended()
+
+
 class Children:
     """The children of this process, and its own end if it is one."""
 
@@ -66,6 +80,9 @@ class Children:
         self.watch = watch
         self.raised: Raised | None = None  # what ended a child's target
         self.stopped = False  # its target, by us
+        self.main_thread = get_ident()
+        self.on_main_thread = True  # the fork that begins
+        self.of_thread = _local()
 
     def follow(self) -> None:
         watch = self.watch
@@ -73,9 +90,9 @@ class Children:
         os.register_at_fork(
             before=self._fork_begins,
             after_in_parent=self._forked_in_parent,
-            after_in_child=watch.forked,
+            after_in_child=self._forked_in_child,
         )
-        os._exit = _core.Around(REAL_EXIT, before=watch.exits)
+        os._exit = posix._exit = _core.Around(REAL_EXIT, before=watch.exits)
         _core.hear_of_programs(self._other_program)
         if watch.settings.follow:
             watch.following = Following(watch.settings)
@@ -85,6 +102,7 @@ class Children:
         when_imported("multiprocessing.util", self._wrap_util)
 
     def _fork_begins(self) -> None:
+        self.on_main_thread = get_ident() == self.main_thread
         if self.watch.adapter is not None:
             self.watch.adapter.fork_begins()
 
@@ -92,6 +110,21 @@ class Children:
         arrivals.other_processes = True
         if self.watch.adapter is not None:
             self.watch.adapter.fork_ended()
+
+    def _forked_in_child(self) -> None:
+        self.watch.forked()
+        if not self.on_main_thread and not hasattr(self.of_thread, "end"):
+            self.of_thread.end = _EndsWithItsThread(self._thread_ended)
+
+    def _thread_ended(self) -> None:
+        """Python has run no atexit callback, and gives no other status than 0."""
+        watch = self.watch
+        if watch.judging or not watch.settings.is_child:
+            return
+        status = watch.judge(Ending("stopped" if watch.swallowed_a_stop else "normally", 0))
+        if status:
+            REAL_EXIT(status)
+        _core.end_last_words()  # a thread of ours would keep the process alive
 
     # ---------------------------------------------------------------- multiprocessing
     def _wrap_spawn(self, spawn: ModuleType) -> None:

@@ -299,7 +299,8 @@ class Watch:
         """
         if not self.settings.is_spawned:
             return ERROR_FOUND if found else None
-        return STOPPED_CHILD if found and ending.kind == "stopped" and not ending.status else None
+        stopped = ending.kind == "stopped" or self.swallowed_a_stop
+        return STOPPED_CHILD if found and stopped and not ending.status else None
 
     def _children(self, at_the_end: bool = False) -> list[tuple[int, str]]:
         """Those that found an error."""
@@ -428,6 +429,8 @@ class Watch:
 
     def exits(self, status: object = 0, *_: object) -> None:
         """`os._exit`: nothing else runs after it."""
+        if self.judged and self.status:
+            REAL_EXIT(self.status)  # by an atexit callback of the program
         if self.judging or not isinstance(status, int):
             return
         stopped = replaces_stop(sys.exc_info()[1], (Stop, ChildStop)) or self.swallowed_a_stop

@@ -20,6 +20,16 @@ WORDS = {
 }
 _ALL_WORDS = frozenset().union(*WORDS.values())
 _MOST_FILES = 64
+_MOST_STEPS = 4  # from a name to those that its value is made of
+_MOST_ASSIGNED = 256
+
+
+@dataclass(frozen=True)
+class Given:
+    """A name, an attribute or a key gets a value on these lines, made of these others."""
+
+    lines: range
+    of: frozenset[str]
 
 
 @dataclass
@@ -28,7 +38,9 @@ class Constants:
 
     read: bool = False  # there is a text of it
     assigned: dict[str, list[frozenset[str]]] = field(default_factory=dict)  # kinds, each time
+    attributes: set[tuple[str, str]] = field(default_factory=set)  # ("x", "name") of x.name = 1
     imported: set[str] = field(default_factory=set)
+    given: dict[str, list[Given]] = field(default_factory=dict)  # where each gets its values
 
     def is_constant(self, name: str, kinds: Iterable[str]) -> bool:
         """It is never given anything else than a constant of one of these kinds."""
@@ -55,10 +67,78 @@ def _read(text: str) -> Constants:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             found.imported |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.attributes |= {(owner, node.attr) for owner in _named_by(node.value)}
         for name, value in _assigned_by(node):
             kinds = frozenset() if value is None else _kinds_of(value)
             found.assigned.setdefault(name, []).append(kinds)
+        for name, given in _given_by(node):
+            found.given.setdefault(name, []).append(given)
     return found
+
+
+def assigned_at(filename: str, module_globals: dict | None, names: Iterable[str]) -> list[int]:
+    """The lines on which these names, attributes or keys get their values, and those of which
+    these are made.
+    """
+    known = constants_of(filename, module_globals).given
+    lines: set[int] = set()
+    seen: set[str] = set()
+    waiting = [name for name in names if name in known]
+    for _ in range(_MOST_STEPS):
+        asked = {name for name in waiting if name not in seen}
+        seen |= asked
+        found = [given for name in asked for given in known[name]]
+        lines.update(line for given in found for line in given.lines)
+        waiting = [name for given in found for name in given.of if name in known]
+    return sorted(lines)[:_MOST_ASSIGNED]
+
+
+def _given_by(node: ast.AST) -> Iterator[tuple[str, Given]]:
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, _given(value, value)
+    elif isinstance(node, ast.arguments):
+        for name, value in _defaults(node):
+            yield name, _given(value, value)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if node.value is not None:
+            for name in (name for target in targets for name in _called(target)):
+                yield name, _given(node, node.value)
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        for name in _called(node.target):
+            yield name, _given(node.iter, node.iter)
+
+
+def _given(whole: ast.stmt | ast.expr, value: ast.expr) -> Given:
+    lines = range(whole.lineno, (whole.end_lineno or whole.lineno) + 1)
+    return Given(lines, frozenset(name for part in ast.walk(value) for name in _named_by(part)))
+
+
+def _called(target: ast.expr) -> Iterator[str]:
+    """The name, the attribute or the key; of several targets, each."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for part in target.elts:
+            yield from _called(part)
+    elif isinstance(target, ast.Starred):
+        yield from _called(target.value)
+    elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
+        yield from _called(target.value)
+    elif isinstance(target, ast.Subscript):
+        yield from _named_by(target.slice)
+    else:
+        yield from _named_by(target)
+
+
+def _named_by(part: ast.AST) -> Iterator[str]:
+    if isinstance(part, ast.Name):
+        yield part.id
+    elif isinstance(part, ast.Attribute):
+        yield part.attr
+    elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+        yield part.value
 
 
 def _assigned_by(node: ast.AST) -> Assigned:

@@ -1,25 +1,26 @@
-"""Does the text of the program spell the NaN or the infinity that an op is given now?"""
+"""Does the text of the program spell the NaN or the infinity that an op is given now, and if not,
+where does the name that brought it get its value?
+"""
 
 from __future__ import annotations
 
-import dis
 import math
 import sys
 from types import ModuleType
 
-from nanscope.telling.constants import WORDS, constants_of
+from nanscope.telling.constants import WORDS, assigned_at, constants_of
+from nanscope.telling.loaded import Loaded, on_the_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import CodeType, FrameType
 
     Kinds = frozenset[str]
 
 _MOST_FRAMES = 12
-_MOST_LINES = 4096
-_NAMES = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")
-_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+# They make no number of a word.
+_NOT_NUMBERS = frozenset({"print", "getattr", "hasattr", "setattr", "len", "repr", "str"})
 
 
 def spells(is_user_code: Callable[[str], bool], nan: int, pos_inf: int, neg_inf: int) -> bool:
@@ -32,8 +33,8 @@ def spells(is_user_code: Callable[[str], bool], nan: int, pos_inf: int, neg_inf:
     for _ in range(_MOST_FRAMES):
         if frame is None:
             return False
-        line = _on_the_line(frame)
-        if any(_is_constant(name, value, frame, kinds) for name, value in line):
+        line = on_the_line(frame.f_code, frame.f_lasti)
+        if any(_is_constant(loaded, frame, kinds) for loaded in line):
             return True
         if is_user_code(frame.f_code.co_filename) and not _uses_a_parameter(line, frame.f_code):
             return False
@@ -41,68 +42,43 @@ def spells(is_user_code: Callable[[str], bool], nan: int, pos_inf: int, neg_inf:
     return False
 
 
-_lines: dict[tuple[int, int], tuple[CodeType, list[tuple[str, object]]]] = {}
-
-
-def _on_the_line(frame: FrameType) -> list[tuple[str, object]]:
-    """The instructions of the line that load names and constants, and what they load.
-
-    Disassembled once: the code is kept, so that no other gets its address.
+def given_at(is_user_code: Callable[[str], bool]) -> list[tuple[str, int]]:
+    """The lines of the program on which the names of this line get their values, and those of what
+    they are computed of: file and line of each.
     """
-    code = frame.f_code
-    key = (id(code), frame.f_lasti)
-    known = _lines.get(key)
-    if known is None:
-        if len(_lines) >= _MOST_LINES:
-            _lines.clear()
-        known = _lines[key] = (code, list(_disassembled(code, frame.f_lasti)))
-    return known[1]
+    found: list[tuple[str, int]] = []
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            break
+        if is_user_code(frame.f_code.co_filename):
+            line = on_the_line(frame.f_code, frame.f_lasti)
+            names = {loaded.value for loaded in line if isinstance(loaded.value, str)}
+            file = frame.f_code.co_filename
+            found += [(file, number) for number in assigned_at(file, frame.f_globals, names)]
+            if not _uses_a_parameter(line, frame.f_code):
+                break
+        frame = frame.f_back
+    return found
 
 
-def _disassembled(code: CodeType, offset: int) -> Iterator[tuple[str, object]]:
-    first, last = _lines_at(code, offset)
-    for instruction in dis.get_instructions(code):
-        line = instruction.positions.lineno if instruction.positions else None
-        if line is None or not first <= line <= last:
-            continue
-        value = instruction.argval
-        # From Python 3.13 on one instruction loads two locals.
-        for one in value if isinstance(value, tuple) and _loads_names(instruction) else (value,):
-            if one is not None:
-                yield instruction.opname, one
-
-
-def _loads_names(instruction: dis.Instruction) -> bool:
-    return instruction.opname.startswith("LOAD_FAST")
-
-
-def _is_name(operation: str) -> bool:
-    return operation.startswith(_NAMES)
-
-
-def _lines_at(code: CodeType, offset: int) -> tuple[int, int]:
-    positions = list(code.co_positions())
-    first, last, *_ = positions[offset // 2] if offset // 2 < len(positions) else (None, None)
-    return (first or 0, last or first or 0)
-
-
-def _uses_a_parameter(line: list[tuple[str, object]], code: CodeType) -> bool:
+def _uses_a_parameter(line: list[Loaded], code: CodeType) -> bool:
     count = code.co_argcount + code.co_kwonlyargcount
     parameters = code.co_varnames[:count]
-    return any(_is_name(operation) and value in parameters for operation, value in line)
+    return any(loaded.kind == "name" and loaded.value in parameters for loaded in line)
 
 
-def _is_constant(operation: str, value: object, frame: FrameType, kinds: Kinds) -> bool:
-    if isinstance(value, str) and _is_name(operation):
-        return _is_constant_name(value, frame, kinds)
-    if isinstance(value, str) and operation.startswith(_ATTRIBUTES):
-        return _is_word(value, kinds) or _is_constant_attribute(value, frame, kinds)
-    return _is_number(value, kinds)
+def _is_constant(loaded: Loaded, frame: FrameType, kinds: Kinds) -> bool:
+    if loaded.kind == "name":
+        return _is_constant_name(loaded.value, frame, kinds)
+    if loaded.kind == "attribute":
+        return _is_constant_attribute(loaded, frame, kinds)
+    if isinstance(loaded.value, str):
+        return _is_word(loaded.value, kinds) and _makes_a_number(loaded.before, frame)
+    return _is_number(loaded.value, kinds)
 
 
 def _is_number(value: object, kinds: Kinds) -> bool:
-    if isinstance(value, str):
-        return _is_word(value, kinds)
     if isinstance(value, (tuple, frozenset)):
         return any(_is_number(item, kinds) for item in value)
     if not isinstance(value, float) or math.isfinite(value):
@@ -115,6 +91,13 @@ def _is_word(value: str, kinds: Kinds) -> bool:
     return any(word in WORDS[kind] for kind in kinds)
 
 
+def _makes_a_number(function: tuple[str, ...], frame: FrameType) -> bool:
+    """float("nan"), np.float32("nan"); not a["nan"], nor a.get("nan")."""
+    if len(function) == 1:
+        return function[0] not in _NOT_NUMBERS
+    return len(function) > 1 and _owner(function[:-1], frame) is not None
+
+
 def _is_constant_name(name: str, frame: FrameType, kinds: Kinds) -> bool:
     """The file gives it nothing else; or it was imported, and is such a number."""
     known = constants_of(frame.f_code.co_filename, frame.f_globals)
@@ -125,12 +108,30 @@ def _is_constant_name(name: str, frame: FrameType, kinds: Kinds) -> bool:
     return not known.read and _is_word(name, kinds)
 
 
-def _is_constant_attribute(name: str, frame: FrameType, kinds: Kinds) -> bool:
+def _is_constant_attribute(loaded: Loaded, frame: FrameType, kinds: Kinds) -> bool:
+    """The file gives it nothing else; or it is such a number of a module or a class."""
     known = constants_of(frame.f_code.co_filename, frame.f_globals)
-    if name in known.assigned:
-        return known.is_constant(name, kinds)
-    modules = (vars(value) for value in list(frame.f_globals.values()) if type(value) is ModuleType)
-    return any(_is_float(variables.get(name), kinds) for variables in modules)
+    owner = _owner(loaded.before, frame)
+    is_set_here = (*loaded.before[-1:], loaded.value) in known.attributes
+    if isinstance(owner, ModuleType) and not is_set_here:
+        return _is_float(vars(owner).get(loaded.value), kinds)
+    if loaded.value in known.assigned:
+        return known.is_constant(loaded.value, kinds)
+    if owner is not None:
+        return _is_float(vars(owner).get(loaded.value), kinds)
+    return not known.read and _is_word(loaded.value, kinds)
+
+
+def _owner(names: tuple[str, ...], frame: FrameType) -> ModuleType | type | None:
+    """The module or class that such names mean here."""
+    if not names:
+        return None
+    found = frame.f_locals.get(names[0], frame.f_globals.get(names[0]))
+    for name in names[1:]:
+        if not isinstance(found, (ModuleType, type)):
+            return None
+        found = vars(found).get(name)
+    return found if isinstance(found, (ModuleType, type)) else None
 
 
 def _is_float(value: object, kinds: Kinds) -> bool:
