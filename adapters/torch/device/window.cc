@@ -110,8 +110,9 @@ void Window::settle_all() {
   }
   if (late == 0) return;
   closed_ = true;
-  for (std::size_t i = first_bad; i < ops.size(); ++i) ops[i]->revive();
-  for (std::size_t i = first_bad; i < ops.size(); ++i) ops[i]->judge();
+  SavedByNode saved;
+  for (std::size_t i = first_bad; i < ops.size(); ++i) ops[i]->revive(saved);
+  for (std::size_t i = first_bad; i < ops.size(); ++i) ops[i]->judge(saved);
 }
 
 }  // namespace nanscope::torch_adapter

@@ -23,19 +23,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "adapters/torch/watch/locks.h"
 
 namespace nanscope::torch_adapter {
 
+class KeptSaved;
+
+// What those that are judged together know of nodes that have run, by node.
+using SavedByNode = std::unordered_map<const void*, const KeptSaved*>;
+
 // One that has run and was not judged.
 class OpInFlight {
  public:
   virtual ~OpInFlight() = default;
   // Something is bad: what it needs is brought back, before any is judged.
-  virtual void revive() = 0;
-  virtual void judge() = 0;
+  virtual void revive(SavedByNode& saved) = 0;
+  virtual void judge(const SavedByNode& saved) = 0;
 
   // The looks that were put into the stream, as norm_on_device gives them.
   std::vector<at::Tensor> looks;

@@ -11,6 +11,7 @@
 #include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/ops/domains.h"
 #include "adapters/torch/watch/stopping.h"
+#include "adapters/torch/watch/then.h"
 #include "adapters/torch/watch/watcher.h"
 #include "origin/op_families.h"
 #include "records/words.h"
@@ -76,7 +77,8 @@ std::optional<Experiment> make_operand_again(const Wrapper& wrapper, const Call&
                                              const Before* before, const at::Tensor& output) {
   const std::string op = bare_name(wrapper.info.name);
   if (!wrapper.pointwise || wrapper.random || !has_a_domain(op)) return std::nullopt;
-  if (this_thread().then() != nullptr) return std::nullopt;  // its frame has gone on
+  const Then* const then = this_thread().then();
+  if (then != nullptr && !then->is_now) return std::nullopt;  // its frame has gone on
   const std::vector<Index> failing = first_bad(OwnedView(output).view(), 1);
   if (failing.empty()) return std::nullopt;
   const auto value = deciding_value(wrapper, call, before, op, failing[0]);

@@ -10,6 +10,7 @@
 #include "adapters/torch/device/kept_call.h"
 #include "adapters/torch/interpose/boxed_call.h"
 #include "adapters/torch/ops/domains.h"
+#include "adapters/torch/program/nodes.h"
 #include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/then.h"
 #include "adapters/torch/watch/threads.h"
@@ -34,11 +35,7 @@ bool is_harmless(const at::Tensor& tensor) {
 
 bool may_be_put_off(const Wrapper& wrapper, const Call& call) {
   Watcher& watcher = Watcher::get();
-  if (torch::autograd::get_current_node()) return false;
   if (wrapper.info.traits.zeroes && watcher.judge().awaits_gradients()) return false;
-  if (wrapper.pointwise && has_a_domain(bare_name(wrapper.info.name)) &&
-      !divides_by_ordinary_number(wrapper, call))
-    return false;
   if (wrapper.has_scalars && has_nonfinite_number(wrapper, call)) return false;
   if (wrapper.writes && writes_what_is_not_known(wrapper, call)) return false;
   bool may = true;
@@ -55,6 +52,12 @@ bool may_be_put_off(const Wrapper& wrapper, const Call& call) {
     device = tensor.device();
   });
   return may && device;
+}
+
+// Its operand can be made again: hit/remade.h.
+bool asks_its_frame(const Wrapper& wrapper, const Call& call) {
+  return wrapper.pointwise && !wrapper.random && !running_node() &&
+         has_a_domain(bare_name(wrapper.info.name)) && !divides_by_ordinary_number(wrapper, call);
 }
 
 // Copies what the op overwrites and somebody needs. Not if it is too much.
@@ -174,17 +177,37 @@ class AsThen {
   const Then* before_;
 };
 
+class SavedInTime final : public SavedThen {
+ public:
+  explicit SavedInTime(const SavedByNode& saved) : saved_(saved) {}
+  bool find(const torch::autograd::Node* node, Saved& saved) const override {
+    const auto found = saved_.find(node);
+    if (found == saved_.end()) return false;
+    saved = found->second->revived();
+    return true;
+  }
+
+ private:
+  const SavedByNode& saved_;
+};
+
 class LateCall final : public OpInFlight {
  public:
   LateCall(Wrapper& wrapper, const Call& call, void* result, PutOff& kept)
       : wrapper_(wrapper),
         values_(boxed(wrapper, call)),
         results_(boxed_results(wrapper, call, result)),
-        overwritten_(std::move(kept.overwritten)) {
+        overwritten_(std::move(kept.overwritten)),
+        saved_(std::move(kept.saved)) {
     looks = std::move(kept.looks);
+    then_.is_now = kept.to_its_end;
     then_.place = current_place();
     then_.stack = current_stack();
     then_.grad = c10::GradMode::is_enabled();
+    if (const NodePtr node = running_node()) {
+      then_.node.emplace(node);
+      then_.forward = site_of(*node);
+    }
   }
 
   // It holds a tensor of the program.
@@ -194,7 +217,11 @@ class LateCall final : public OpInFlight {
            std::any_of(results_.tensors().begin(), results_.tensors().end(), held);
   }
 
-  void revive() override {
+  void revive(SavedByNode& saved) override {
+    if (saved_ != nullptr) {
+      saved.emplace(saved_->node(), saved_.get());
+      saved_->each_piece([](const auto& piece) { (void)piece->revive(); });
+    }
     for (const KeptValues* values : {&values_, &results_}) {
       for (const KeptTensor& tensor : values->tensors())
         if (tensor.piece() != nullptr) (void)tensor.piece()->revive();
@@ -202,7 +229,9 @@ class LateCall final : public OpInFlight {
     for (const auto& piece : overwritten_) (void)piece->revive();
   }
 
-  void judge() override {
+  void judge(const SavedByNode& saved) override {
+    const SavedInTime saved_then(saved);
+    then_.saved = &saved_then;
     BoxedCall call;
     call.returned = true;  // it is not in flight on this thread
     call.outer = innermost_call;
@@ -212,6 +241,8 @@ class LateCall final : public OpInFlight {
     for (const KeptValues* values : {&values_, &results_}) {
       for (const KeptTensor& tensor : values->tensors()) add_place(tensor.piece());
     }
+    for (const auto& [node, kept] : saved)
+      kept->each_piece([&](const auto& piece) { add_place(piece); });
     KeptBefore before;
     if (wrapper_.writes) {
       Then then = then_;
@@ -233,6 +264,7 @@ class LateCall final : public OpInFlight {
   KeptValues values_;
   KeptValues results_;
   std::vector<std::shared_ptr<KeptPiece>> overwritten_;
+  std::shared_ptr<const KeptSaved> saved_;
   Then then_;
 };
 
@@ -249,6 +281,11 @@ KeptBefore begin_to_put_off(const Wrapper& wrapper, const Call& call) {
   if (!wrapper.can_wait || !window.is_open() || !may_be_put_off(wrapper, call)) return nullptr;
   KeptBefore before(Before::take_spare());
   before->put_off = {new PutOff, [](PutOff* put_off) { delete put_off; }};
+  before->put_off->to_its_end = asks_its_frame(wrapper, call);
+  if (const NodePtr node = running_node()) {
+    before->put_off->saved = saved_of_running_node(node);
+    if (before->put_off->saved->holds_any()) return nullptr;
+  }
   if (!wrapper.writes) return before;
   try {
     if (!keep_overwritten(wrapper, call, *before->put_off)) return nullptr;
@@ -263,11 +300,12 @@ void put_off(Wrapper& wrapper, const Call& call, void* result, PutOff& put_off, 
   auto late = std::make_unique<LateCall>(wrapper, call, result, put_off);
   if (judge_now) {
     window.settle();
-    late->revive();
-    late->judge();
+    SavedByNode saved;
+    late->revive(saved);
+    late->judge(saved);
     return;
   }
-  const bool at_once = late->holds_any();
+  const bool at_once = put_off.to_its_end || late->holds_any();
   window.add(std::move(late));
   if (at_once) window.settle();
 }

@@ -6,11 +6,13 @@
 //
 //   - what takes something that the ledger knows, or a number that is not finite;
 //   - what overwrites memory of which nobody knows what it holds, or that it reads elsewhere;
-//   - what a backward runs: the nodes give back what they saved when they have run;
-//   - element by element what has a pole or a domain, outside a backward: its operand is made again
-//     from the variables of the frame that calls it (hit/remade.h);
+//   - what a node runs of which something was saved that cannot be kept (hit/kept_saved.h);
 //   - ops of other libraries, reads of the host, views as another type;
 //   - what takes or gives a tensor that cannot be kept (device/kept_call.h).
+//
+// What has a pole or a domain, element by element and outside a backward, is put off no further than
+// to its own end: a hit makes its operand again from the variables of the frame that calls it
+// (hit/remade.h).
 //
 // What an op that is put off overwrites is copied on the device first, if another op in flight needs
 // it, or the op itself (Note [Overwritten operands]).
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "adapters/torch/device/kept_memory.h"
+#include "adapters/torch/hit/kept_saved.h"
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/watch/before.h"
 
@@ -31,6 +34,8 @@ namespace nanscope::torch_adapter {
 struct PutOff {
   std::vector<std::shared_ptr<KeptPiece>> overwritten;
   std::vector<at::Tensor> looks;  // filled in when it has returned
+  std::shared_ptr<const KeptSaved> saved;  // by the node that runs
+  bool to_its_end = false;                 // and no further
 };
 
 [[nodiscard]] bool can_be_put_off(const Wrapper& wrapper);

@@ -10,17 +10,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "adapters/seams/torch_api.h"
 #include "origin/place.h"
 
 namespace nanscope::torch_adapter {
+
+struct Saved;
+
+// What nodes saved that may have run since.
+class SavedThen {
+ public:
+  virtual ~SavedThen() = default;
+  // False where it is not known: the node is asked.
+  [[nodiscard]] virtual bool find(const torch::autograd::Node* node, Saved& saved) const = 0;
+};
 
 struct Then {
   Place place;
   std::uint32_t stack = 0;  // of the call itself
   bool grad = false;        // grad mode was on
+  bool is_now = false;      // the frame that called it is the one that runs
+  // In a backward: the node that ran, and where in the forward it was made.
+  std::optional<WeakNode> node = std::nullopt;
+  std::uint32_t forward = 0;
+  const SavedThen* saved = nullptr;
   // Where on the device the memory of these storages is to be read.
   using Places = std::vector<std::pair<const c10::StorageImpl*, const std::byte*>>;
   Places places;

@@ -47,6 +47,7 @@ class Counter {
 struct Before;
 struct SiteRing;
 struct Then;
+class RunningNode;
 class HostCopies;
 class LatelyBad;
 
@@ -132,6 +133,8 @@ class ThreadWatch {
   std::unique_ptr<HostCopies, void (*)(HostCopies*)> host_copies_{nullptr, nullptr};
   friend class LatelyBad;
   std::unique_ptr<LatelyBad, void (*)(LatelyBad*)> lately_bad_{nullptr, nullptr};
+  friend class RunningNode;
+  std::unique_ptr<RunningNode, void (*)(RunningNode*)> running_node_{nullptr, nullptr};
   friend class Stacks;
   void* known_stacks_ = nullptr;
   friend class Owners;
