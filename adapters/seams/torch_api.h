@@ -31,10 +31,9 @@ template <class Pointer = NodePtr>
 }
 
 // A node that lives only as long as the program needs it.
-using WeakNode =
-    std::conditional_t<std::is_same_v<NodePtr, std::shared_ptr<torch::autograd::Node>>,
-                       std::weak_ptr<torch::autograd::Node>,
-                       c10::weak_intrusive_ptr<torch::autograd::Node>>;
+using WeakNode = std::conditional_t<std::is_same_v<NodePtr, std::shared_ptr<torch::autograd::Node>>,
+                                    std::weak_ptr<torch::autograd::Node>,
+                                    c10::weak_intrusive_ptr<torch::autograd::Node>>;
 
 // `Scalar::isUnsigned` came with 2.9.
 [[nodiscard]] inline bool is_unsigned(const c10::Scalar& scalar) {

@@ -24,8 +24,8 @@ namespace lag {
 
 inline constexpr auto kDevice = c10::DeviceType::PrivateUse1;
 
-// Whoever keeps memory that the program has let go of is asked for it before an allocation fails; it
-// says whether it gave some back.
+// Whoever keeps memory that the program has let go of is asked for it before an allocation fails;
+// it says whether it gave some back.
 using AskForMemory = bool (*)();
 inline AskForMemory& ask_for_memory() {
   static AskForMemory function = nullptr;

@@ -70,7 +70,10 @@ def run_here(program: Path, folder: Path) -> watched.Watched:
 
 def differences(program: Path, mode: str, folder: Path, **more: str) -> dict[str, tuple]:
     """What is told otherwise on the device than on the CPU."""
-    here, there = run_here(program, folder / "here"), run_on(program, folder / "there", mode, **more)
+    here, there = (
+        run_here(program, folder / "here"),
+        run_on(program, folder / "there", mode, **more),
+    )
     one, other = (seen.first("error", "warning") for seen in (here, there))
     if one is None or other is None:
         assert one is None and other is None, (here.err, there.err)

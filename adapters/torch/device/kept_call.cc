@@ -27,8 +27,7 @@ bool KeptTensor::is_possible(const at::Tensor& tensor) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (has_parts(impl)) return false;
   if (is_small_on_host(impl)) return true;
-  return is_in_memory_of_device(impl) &&
-         KeptMemory::get().piece_of(*storage_of(impl)) != nullptr;
+  return is_in_memory_of_device(impl) && KeptMemory::get().piece_of(*storage_of(impl)) != nullptr;
 }
 
 KeptTensor::KeptTensor(const at::Tensor& tensor) {
@@ -53,8 +52,7 @@ KeptTensor::KeptTensor(const at::Tensor& tensor) {
   type_ = tensor.dtype();
   keys_ = impl.key_set();
   requires_grad_ = impl.requires_grad();
-  if (auto* const node = torch::autograd::impl::grad_fn_unsafe(tensor))
-    node_.emplace(shared(node));
+  if (auto* const node = torch::autograd::impl::grad_fn_unsafe(tensor)) node_.emplace(shared(node));
 }
 
 bool KeptTensor::is_still(const at::Tensor& tensor, const c10::StorageImpl* storage) const {
@@ -72,8 +70,8 @@ at::Tensor KeptTensor::revived() const {
     at::Tensor tensor(std::move(living));
     if (is_still(tensor, storage.get())) return tensor;
   }
-  at::Tensor tensor(c10::make_intrusive<c10::TensorImpl>(c10::Storage(storage),
-                                                         keys_ - c10::python_ks, type_));
+  at::Tensor tensor(
+      c10::make_intrusive<c10::TensorImpl>(c10::Storage(storage), keys_ - c10::python_ks, type_));
   c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   impl.set_sizes_and_strides(sizes_, strides_, offset_);
   if (!node_) {

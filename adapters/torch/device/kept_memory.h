@@ -51,7 +51,7 @@ class KeptPiece {
   void* context_;
   std::size_t bytes_;
   c10::Device device_;
-  at::Tensor copy_;                         // of what it held, if it was overwritten since
+  at::Tensor copy_;                        // of what it held, if it was overwritten since
   c10::DeleterFnPtr give_back_ = nullptr;  // the program has let go of it: how it is given back
 };
 

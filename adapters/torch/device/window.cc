@@ -35,7 +35,8 @@ std::vector<double> brought_home(const std::vector<at::Tensor>& looks) {
     }
     if (some.empty()) continue;
     const at::Tensor here = at::stack(some).to(c10::kCPU, at::kDouble);
-    for (std::size_t i = 0; i < some.size(); ++i) numbers[places[i]] = here.const_data_ptr<double>()[i];
+    for (std::size_t i = 0; i < some.size(); ++i)
+      numbers[places[i]] = here.const_data_ptr<double>()[i];
   }
   return numbers;
 }

@@ -9,8 +9,8 @@
 // CPU, each as it was then: Note [Judged as it was then].
 //
 // The order of the program is what makes this right. Whatever else is about to be told to the judge
-// (an op that is not put off, a moment, a value that the host reads) settles the window first. An op
-// is put off only if nothing of what it takes is known to be bad: then what is known when it is
+// (an op that is not put off, a moment, a value that the host reads) settles the window first. An
+// op is put off only if nothing of what it takes is known to be bad: then what is known when it is
 // launched is what would be known without the window, but for what the window itself holds.
 //
 // A bad look closes the window: from then on each op is looked at at once. It opens again when an

@@ -194,7 +194,8 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
       thread.count_bytes(bytes);
       return scanned(output, look);
     }
-    const int found = look.is_later(output) ? kNoCeiling : ceiling_of(output);
+    // On a device the look would cost more than its number is good for.
+    const int found = is_on_host(output) ? ceiling_of(output) : kNoCeiling;
     look.passed_over |= found == kNoCeiling;
     return {found, Sign::kAny};
   }

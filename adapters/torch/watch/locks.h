@@ -48,8 +48,9 @@ enum class LockRank : std::uint8_t {
   kThreads,
 };
 inline constexpr std::array<std::string_view, 15> kLockNames = {
-    "session",    "world",       "storages",    "receipts", "frames",    "nodes",  "new ops", "devices",
-    "window",     "cuda looks",  "cuda probes", "kept memory", "proofs", "disarming", "threads"};
+    "session",     "world",       "storages", "receipts",  "frames",
+    "nodes",       "new ops",     "devices",  "window",    "cuda looks",
+    "cuda probes", "kept memory", "proofs",   "disarming", "threads"};
 
 // Lives as long as the process, like what it guards.
 class Lock {

@@ -10,12 +10,12 @@
 //   - ops of other libraries, reads of the host, views as another type;
 //   - what takes or gives a tensor that cannot be kept (device/kept_call.h).
 //
-// What has a pole or a domain, element by element and outside a backward, is put off no further than
-// to its own end: a hit makes its operand again from the variables of the frame that calls it
+// What has a pole or a domain, element by element and outside a backward, is put off no further
+// than to its own end: a hit makes its operand again from the variables of the frame that calls it
 // (hit/remade.h).
 //
-// What an op that is put off overwrites is copied on the device first, if another op in flight needs
-// it, or the op itself (Note [Overwritten operands]).
+// What an op that is put off overwrites is copied on the device first, if another op in flight
+// needs it, or the op itself (Note [Overwritten operands]).
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ namespace nanscope::torch_adapter {
 // Beside an op that is put off, from its beginning: what it was about to overwrite.
 struct PutOff {
   std::vector<std::shared_ptr<KeptPiece>> overwritten;
-  std::vector<at::Tensor> looks;  // filled in when it has returned
+  std::vector<at::Tensor> looks;           // filled in when it has returned
   std::shared_ptr<const KeptSaved> saved;  // by the node that runs
   bool to_its_end = false;                 // and no further
 };

@@ -2,8 +2,8 @@
 //
 // Note [Judged as it was then]
 // An op on a device may be judged when the program is further on (device/window.h). While that is
-// done, the thread says so here, and whoever asks for the place of the op, or for bytes of a device,
-// is answered as of then. Null on every thread that judges what it has just run.
+// done, the thread says so here, and whoever asks for the place of the op, or for bytes of a
+// device, is answered as of then. Null on every thread that judges what it has just run.
 #pragma once
 
 #include <c10/core/StorageImpl.h>
