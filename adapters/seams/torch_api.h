@@ -11,7 +11,9 @@
 #include <torch/csrc/autograd/edge.h>
 #include <torch/csrc/autograd/function.h>
 
+#include <memory>
 #include <optional>
+#include <type_traits>
 
 namespace nanscope::torch_adapter {
 
@@ -27,6 +29,11 @@ template <class Pointer = NodePtr>
     return node->shared_from_this();
   }
 }
+
+// A node that lives only as long as the program needs it.
+using WeakNode = std::conditional_t<std::is_same_v<NodePtr, std::shared_ptr<torch::autograd::Node>>,
+                                    std::weak_ptr<torch::autograd::Node>,
+                                    c10::weak_intrusive_ptr<torch::autograd::Node>>;
 
 // `Scalar::isUnsigned` came with 2.9.
 [[nodiscard]] inline bool is_unsigned(const c10::Scalar& scalar) {

@@ -1,7 +1,8 @@
 """`import lag`: the test device, compiled once for this torch, as torch.device("lag").
 
-The environment says how it works: LAG_MODE=lazy (the default), threaded or at_once. Its name is as
-long as "cpu", so that a program that is moved to it keeps its columns.
+The environment says how it works: LAG_MODE=lazy (the default), threaded or at_once; LAG_BYTES, how
+much memory it has. Its name is as long as "cpu", so that a program that is moved to it keeps its
+columns.
 """
 
 from __future__ import annotations
@@ -61,17 +62,20 @@ def compile_into(library: Path, source: Path) -> None:
 def load() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(compiled("lag_device.cc", *HERE.glob("lag_*.h"))))
     loaded.lag_own_kernels.argtypes = [ctypes.c_void_p]
+    loaded.lag_ask_for_memory.argtypes = [ctypes.c_void_p]
     for name in ("waits", "launched", "waiting", "bytes_in_use", "waited_for_shape"):
         getattr(loaded, f"lag_{name}").restype = ctypes.c_uint64
     return loaded
 
 
 def tell_the_watch() -> None:
-    """The device computes by the CPU's kernels: nanscope, if it is there, is told which are its."""
+    """The device computes by the CPU's kernels, and its memory may be kept: nanscope, if it is
+    there, is told which ops are the device's own, and asked for memory."""
     if "nanscope" in sys.modules:
         from nanscope import _torch
 
         _library.lag_own_kernels(_torch.own_kernels_switch())
+        _library.lag_ask_for_memory(_torch.kept_memory_switch())
 
 
 def work_as(mode: str) -> None:

@@ -288,6 +288,9 @@ LAG_EXPORT void lag_work_as(int mode) { lag::Queue::get().work_as(static_cast<la
 LAG_EXPORT void lag_own_kernels(void* function) {
   lag::own_kernels() = reinterpret_cast<lag::OwnKernels>(function);
 }
+LAG_EXPORT void lag_ask_for_memory(void* function) {
+  lag::ask_for_memory() = reinterpret_cast<lag::AskForMemory>(function);
+}
 // For a driver that works in this device's stream: fake_cuda.cc.
 LAG_EXPORT void* lag_to_kernel(void* place) {
   return lag::Memory::get().to_kernel(static_cast<char*>(place));

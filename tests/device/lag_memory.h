@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -23,6 +24,14 @@ namespace lag {
 
 inline constexpr auto kDevice = c10::DeviceType::PrivateUse1;
 
+// Whoever keeps memory that the program has let go of is asked for it before an allocation fails;
+// it says whether it gave some back.
+using AskForMemory = bool (*)();
+inline AskForMemory& ask_for_memory() {
+  static AskForMemory function = nullptr;
+  return function;
+}
+
 class Memory {
  public:
   static Memory& get() {
@@ -32,18 +41,10 @@ class Memory {
 
   char* take(std::size_t bytes) {
     const std::size_t size = (bytes + kLine - 1) / kLine * kLine;
-    const std::lock_guard guard(lock_);
-    in_use_ += size;
-    std::vector<char*>& free = free_[size];
-    if (!free.empty()) {
-      char* const place = free.back();
-      free.pop_back();
-      return place;
-    }
-    TORCH_CHECK_WITH(OutOfMemoryError, top_ + size <= kSize, "lag: out of memory");
-    char* const place = outside_ + top_;
-    top_ += size;
-    sizes_[place] = size;
+    char* place = try_to_take(size);
+    if (place == nullptr && ask_for_memory() != nullptr && ask_for_memory()())
+      place = try_to_take(size);
+    TORCH_CHECK_WITH(OutOfMemoryError, place != nullptr, "lag: out of memory");
     return place;
   }
 
@@ -66,7 +67,24 @@ class Memory {
   static constexpr std::size_t kSize = std::size_t{4} << 30;
   static constexpr std::size_t kLine = 512;
 
+  char* try_to_take(std::size_t size) {
+    const std::lock_guard guard(lock_);
+    std::vector<char*>& free = free_[size];
+    if (free.empty() && top_ + size > most_) return nullptr;
+    in_use_ += size;
+    if (!free.empty()) {
+      char* const place = free.back();
+      free.pop_back();
+      return place;
+    }
+    char* const place = outside_ + top_;
+    top_ += size;
+    sizes_[place] = size;
+    return place;
+  }
+
   Memory() {
+    if (const char* bytes = std::getenv("LAG_BYTES")) most_ = std::strtoull(bytes, nullptr, 10);
     const int file = memfd_create("lag", MFD_CLOEXEC);
     TORCH_CHECK(file >= 0 && ftruncate(file, kSize) == 0, "lag: no memory");
     const int flags = MAP_SHARED | MAP_NORESERVE;
@@ -79,6 +97,7 @@ class Memory {
   char* outside_;
   char* inside_;
   std::mutex lock_;
+  std::size_t most_ = kSize;
   std::size_t top_ = 0;
   std::size_t in_use_ = 0;
   std::unordered_map<std::size_t, std::vector<char*>> free_;  // by size; the last one goes first

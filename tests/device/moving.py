@@ -10,10 +10,11 @@ import watched
 HERE = Path(__file__).resolve().parent
 
 
-def environment(mode: str = "lazy") -> dict[str, str]:
+def environment(mode: str = "lazy", **more: str) -> dict[str, str]:
+    """`more`: NANSCOPE_WINDOW="64" and the like."""
     known = os.environ.get("PYTHONPATH")
     path = os.pathsep.join(filter(None, [str(HERE), known]))
-    return {"PYTHONPATH": path, "LAG_MODE": mode}
+    return {"PYTHONPATH": path, "LAG_MODE": mode, **more}
 
 
 def moved(program: Path, folder: Path, device: str = "lag") -> Path:
@@ -49,11 +50,11 @@ def as_told(finding: dict) -> dict:
     }
 
 
-def run_on(program: Path, folder: Path, mode: str = "lazy") -> watched.Watched:
+def run_on(program: Path, folder: Path, mode: str = "lazy", **more: str) -> watched.Watched:
     """Watched, on the device."""
     folder.mkdir()
     before = dict(watched.ENVIRONMENT)
-    watched.ENVIRONMENT.update(environment(mode))
+    watched.ENVIRONMENT.update(environment(mode, **more))
     try:
         return watched.watch(moved(program, folder), folder)
     finally:
@@ -67,9 +68,12 @@ def run_here(program: Path, folder: Path) -> watched.Watched:
     return watched.watch(moved(program, folder, "cpu"), folder)
 
 
-def differences(program: Path, mode: str, folder: Path) -> dict[str, tuple]:
+def differences(program: Path, mode: str, folder: Path, **more: str) -> dict[str, tuple]:
     """What is told otherwise on the device than on the CPU."""
-    here, there = run_here(program, folder / "here"), run_on(program, folder / "there", mode)
+    here, there = (
+        run_here(program, folder / "here"),
+        run_on(program, folder / "there", mode, **more),
+    )
     one, other = (seen.first("error", "warning") for seen in (here, there))
     if one is None or other is None:
         assert one is None and other is None, (here.err, there.err)

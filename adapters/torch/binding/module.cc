@@ -262,6 +262,7 @@ void add_switches(nb::module_& module) {
       new_ops.begin_count();
     }
     watching = on ? 1 : 0;
+    if (!on) Watcher::get().window().forget();
   });
   module.def("is_watching", [] { return watching != 0; });
   module.def("begin_anew", [] {
@@ -269,6 +270,7 @@ void add_switches(nb::module_& module) {
     Adapter::get().moments().forget();
     Watcher::get().history().forget();
     Watcher::get().storages().forget();
+    Watcher::get().window().forget();
     const WithoutGil without_gil;
     Watcher::get().judge().begin_anew();
   });

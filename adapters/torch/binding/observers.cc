@@ -18,6 +18,12 @@ using Duty = Sentinel::Duty;
 Moments& moments() { return Adapter::get().moments(); }
 Undoing& undoing() { return Adapter::get().undoing(); }
 
+// A moment is told after the ops that ran before it: Note [The window].
+void settle() {
+  Watcher::get().window().settle();
+  Watcher::get().stopping().stop_if_wanted();
+}
+
 nb::object call_engine(Backward& backward) {
   backward.timed.reset();
   return call(Adapter::get().originals().engine, backward.args, backward.kwargs);
@@ -40,6 +46,7 @@ class ExactObserver : public Observer {
   nb::object run_backward(Backward& backward) const override {
     const Tensors& roots = backward.roots;
     const Judge::RootId root = guarded([&] {
+      settle();
       undoing().backward_begins(roots);
       if (backward.accumulates) watch_headroom(roots);
       return moments().backward_begins(roots);
@@ -51,12 +58,16 @@ class ExactObserver : public Observer {
                                            this_thread().allowed_by());
       result = call_engine(backward);
     } catch (nb::python_error& error) {
-      guarded([&] { moments().backward_raised(root, words_of(error)); });
+      guarded([&] {
+        settle();
+        moments().backward_raised(root, words_of(error));
+      });
       throw;
     }
     guarded([&] {
       const Timed timed(Part::kMoment);
       const OwnTime::Whole whole(this_thread().own_time());
+      settle();
       if (backward.accumulates) {
         moments().backward_ended(root, roots);
       } else {
@@ -70,6 +81,7 @@ class ExactObserver : public Observer {
 
   void step_begins(nb::handle optimizer) const override {
     const Tensors parameters = parameters_of(optimizer);
+    guarded([] { settle(); });
     {
       const Timed<2> timed(Part::kHistory);
       Watcher& watcher = Watcher::get();
@@ -77,6 +89,7 @@ class ExactObserver : public Observer {
                                                watcher.judge().current_step()));
     }
     guarded([&] {
+      if (Watcher::get().ledger().empty()) Watcher::get().window().reopen();
       undoing().step_begins(parameters);
       moments().step_begins(parameters, skips(optimizer));
       undoing().step_judged(parameters);
@@ -88,6 +101,7 @@ class ExactObserver : public Observer {
     Watcher::get().history().step_done();
     guarded([&] {
       Adapter::get().stepped_optimizers().note(optimizer);
+      settle();
       const NamedTensors state =
           Watcher::get().ledger().empty() ? NamedTensors{} : suspects_in_state(optimizer);
       moments().step_ended(state);
@@ -98,18 +112,28 @@ class ExactObserver : public Observer {
   }
 
   void gradients_dropped(nb::handle optimizer) const override {
+    guarded([] { settle(); });
     if (!Watcher::get().judge().awaits_gradients()) return;
     guarded([&] { moments().gradients_dropped(parameters_of(optimizer)); });
   }
 
   void printed(const at::Tensor& tensor) const override {
-    guarded([&] { moments().host_read(tensor, false); });
+    guarded([&] {
+      settle();
+      moments().host_read(tensor, false);
+    });
   }
   void host_read(const at::Tensor& tensor) const override {
-    guarded([&] { moments().host_read(tensor, true); });
+    guarded([&] {
+      settle();
+      moments().host_read(tensor, true);
+    });
   }
   void copied_out(const at::Tensor& tensor) const override {
-    guarded([&] { moments().copied_out(tensor); });
+    guarded([&] {
+      settle();
+      moments().copied_out(tensor);
+    });
   }
   void lent(const at::Tensor& tensor) const override {
     host_read(tensor);
@@ -120,7 +144,10 @@ class ExactObserver : public Observer {
     if (!this_thread().is_busy()) Watcher::get().storages().address_given(storage);
   }
   void handed_over(const at::Tensor& tensor) const override {
-    guarded([&] { moments().handed_over(tensor); });
+    guarded([&] {
+      settle();
+      moments().handed_over(tensor);
+    });
   }
 
  protected:

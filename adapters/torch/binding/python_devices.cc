@@ -8,6 +8,7 @@
 
 #include "adapters/torch/binding/python_objects.h"
 #include "adapters/torch/device/cuda_cubins.h"
+#include "adapters/torch/device/kept_memory.h"
 #include "adapters/torch/device/probe.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/watch/gil.h"
@@ -62,6 +63,21 @@ void add_devices(nb::module_& module) {
                Watcher::get().readable_devices().cuda_looks().serve(c10::Device(type).type(),
                                                                     driver, compiler);
              });
+  // For tests: ops that were put off, waits for their looks, ops that were judged late.
+  module.def("window_counts", [] {
+    const Window::Counts counts = Watcher::get().window().counts();
+    return nb::make_tuple(counts.put_off, counts.waits, counts.judged);
+  });
+  // For an allocator that has no memory left: the address of a function that gives back what is
+  // kept for ops in flight, and says whether that was anything.
+  module.def("kept_memory_switch", [] {
+    bool (*const give_back)() = [] {
+      const bool kept = KeptMemory::get().bytes() != 0;
+      Watcher::get().window().settle();
+      return kept;
+    };
+    return reinterpret_cast<std::uintptr_t>(give_back);
+  });
   // For tests: the kernel of a type, compiled for an architecture by this NVRTC.
   module.def(
       "cuda_cubin", [](const std::string& compiler, int architecture, const std::string& type) {

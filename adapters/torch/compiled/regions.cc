@@ -127,6 +127,7 @@ int highest_in(const at::Tensor& result) {
 RegionLook look_at_region(const std::vector<at::Tensor>& results) {
   RegionLook look;
   remember_new_nodes();
+  Watcher::get().window().settle();
   const Busy busy;
   const WithoutGil without_gil;
   this_thread().count_op();

@@ -33,6 +33,11 @@ int ceiling_of_largest_number(double largest) {
 
 }  // namespace
 
+at::Tensor norm_on_device(const c10::TensorImpl& tensor) {
+  const KernelsOnly kernels_only;
+  return norm_of(tensor);
+}
+
 double largest_on_device(const c10::TensorImpl& tensor) {
   const KernelsOnly kernels_only;
   return norm_of(tensor).item<double>();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "adapters/torch/device/unowned.h"
 #include "adapters/torch/hit/tensor_facts.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/ops/op_table.h"
@@ -157,8 +158,8 @@ std::optional<at::Tensor> Again::operand(const at::Tensor& given, std::size_t ar
   } else if (wrapper_.pointwise) {
     copy = failing_elements_of(view, type);
   } else if (!restored) {
-    copy =
-        given.to(at::TensorOptions(c10::kCPU).dtype(type), /*non_blocking=*/false, /*copy=*/true);
+    copy = as_it_was(given).to(at::TensorOptions(c10::kCPU).dtype(type), /*non_blocking=*/false,
+                               /*copy=*/true);
   }
   if (!copy || change_ == nullptr) return copy;
   return change_->changed(argument, std::move(*copy));

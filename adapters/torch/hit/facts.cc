@@ -10,6 +10,7 @@
 #include "adapters/torch/hit/saved.h"
 #include "adapters/torch/hit/what_if.h"
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/watch/places.h"
 #include "adapters/torch/watch/watcher.h"
 #include "scan/statistics.h"
 
@@ -161,7 +162,7 @@ void CallFacts::describe_way_here(Facts& facts) const {
   });
   describe_makers(walk, facts);
   if (!in_backward) facts.activations = activations_behind(walk, kMostLayers);
-  if (Watcher::get().module_looks().is_due(wrapper_.info, current_stack()))
+  if (Watcher::get().module_looks().is_due(wrapper_.info, stack_of_call()))
     facts.kept_by_modules = kept_behind(walk);
   recompute(wrapper_, call_, before_, facts.finding);
   mend_operands(wrapper_, call_, before_, facts.finding);
@@ -186,7 +187,7 @@ std::shared_ptr<const Made> CallFacts::made(bool born) {
   if (!result) return nullptr;
   auto made = std::make_shared<Made>();
   HitLooks& looks = Watcher::get().result_looks(born);
-  if (result->numel() > kSmallResult && !looks.is_due(wrapper_.info, current_stack())) {
+  if (result->numel() > kSmallResult && !looks.is_due(wrapper_.info, stack_of_call())) {
     made->dtype = type_name(*result);
     made->shape = result->sizes().vec();
     return made;

@@ -322,6 +322,11 @@ void ask_of_numbers(OpRecord& record) {
   if (!record.numbers_spelled) record.given_at = lines_of_names();
 }
 
+// Ops that ran before this one and were put off: Note [The window].
+void settle_before_judging() {
+  if (this_thread().then() == nullptr) Watcher::get().window().settle();
+}
+
 void destroy_result(const Wrapper& wrapper, void* result) {
   for (const ResultItem& item : wrapper.results) {
     void* place = static_cast<char*>(result) + item.offset;
@@ -336,6 +341,7 @@ void destroy_result(const Wrapper& wrapper, void* result) {
 
 void tell_hit(Wrapper& wrapper, Call& call, void* result, const Before* before, ResultsSeen seen) {
   if (!watching) return;  // a thread that outlived the judgement
+  settle_before_judging();
   const Busy busy;
   const WithoutGil without_gil;
   Recorder recorder(wrapper, call, result, before, seen);
@@ -374,6 +380,7 @@ void tell_raised(Wrapper& wrapper, Call& call, const Before* before) noexcept {
   // What raises in a replay of a region that returned did not raise in the program.
   if (!watching || this_thread().repeats_region()) return;
   try {
+    settle_before_judging();
     const Busy busy;
     const WithoutGil without_gil;
     Recorder recorder(wrapper, call, nullptr, before, ResultsSeen::kBad);
@@ -387,6 +394,7 @@ void tell_raised(Wrapper& wrapper, Call& call, const Before* before) noexcept {
 
 namespace {
 void tell_scaler(const Wrapper& wrapper, const Call& call) {
+  settle_before_judging();
   // _amp_update_scale_(self, growth_tracker, found_inf, ...)
   std::vector<double> values;
   TensorId scale;

@@ -20,6 +20,7 @@ LatelyBad& LatelyBad::of_this_thread() {
 }
 
 void LatelyBad::note(const at::Tensor& tensor, const TensorState& state) {
+  if (this_thread().then() != nullptr) return;  // its version may be a later one
   for (Entry& entry : entries_) {
     if (entry.state.storage == state.storage) entry = {};
   }
@@ -30,6 +31,7 @@ void LatelyBad::note(const at::Tensor& tensor, const TensorState& state) {
 std::optional<Kinds> LatelyBad::kinds_of(const at::Tensor& tensor) const {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   const Watcher& watcher = Watcher::get();
+  if (this_thread().then() != nullptr) return std::nullopt;
   // Its address may be another storage's by now, or in other hands.
   if (tensor.is_inference() || !watcher.ledger().knows(storage_id(impl)) ||
       !watcher.storages().is_made(storage_of(impl)))

@@ -42,7 +42,7 @@ struct Visit {
 std::vector<Visit> beginnings(const MakerWalk& walk) {
   std::vector<Visit> first;
   if (walk.in_backward) {
-    const auto node = torch::autograd::get_current_node();
+    const NodePtr node = running_node();
     if (!node) return first;
     std::size_t place = 0;
     for (const torch::autograd::Edge& edge : node->next_edges()) {

@@ -9,7 +9,9 @@
 
 #include "adapters/torch/hit/again.h"
 #include "adapters/torch/hit/tensor_facts.h"
+#include "adapters/torch/ops/domains.h"
 #include "adapters/torch/watch/stopping.h"
+#include "adapters/torch/watch/then.h"
 #include "adapters/torch/watch/watcher.h"
 #include "origin/op_families.h"
 #include "records/words.h"
@@ -19,11 +21,6 @@ namespace nb = nanobind;
 
 namespace nanscope::torch_adapter {
 namespace {
-
-bool has_a_domain(const std::string& op) {
-  return is_in(OpFamily::kHasPole, op) || is_in(OpFamily::kSquareRoot, op) ||
-         is_in(OpFamily::kInverseTrigonometry, op);
-}
 
 // Reads the operand that decides, at the element of the result.
 std::optional<double> deciding_value(const Wrapper& wrapper, const Call& call, const Before* before,
@@ -80,6 +77,8 @@ std::optional<Experiment> make_operand_again(const Wrapper& wrapper, const Call&
                                              const Before* before, const at::Tensor& output) {
   const std::string op = bare_name(wrapper.info.name);
   if (!wrapper.pointwise || wrapper.random || !has_a_domain(op)) return std::nullopt;
+  const Then* const then = this_thread().then();
+  if (then != nullptr && !then->is_now) return std::nullopt;  // its frame has gone on
   const std::vector<Index> failing = first_bad(OwnedView(output).view(), 1);
   if (failing.empty()) return std::nullopt;
   const auto value = deciding_value(wrapper, call, before, op, failing[0]);

@@ -10,6 +10,9 @@
 #include <cstdint>
 
 #include "adapters/torch/interpose/tensors.h"
+#include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/then.h"
+#include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
 namespace {
@@ -75,6 +78,9 @@ void collect_all(PyObject* node, Saved& saved) {
 Saved saved_by(const NodePtr& node) {
   Saved saved;
   if (!node) return saved;
+  const Then* const then = this_thread().then();
+  if (then != nullptr && then->saved != nullptr && then->saved->find(node.get(), saved))
+    return saved;
   const PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
@@ -87,7 +93,7 @@ Saved saved_by(const NodePtr& node) {
   return saved;
 }
 
-Saved saved_by_current_node() { return saved_by(torch::autograd::get_current_node()); }
+Saved saved_by_current_node() { return saved_by(running_node()); }
 
 std::string format_number(double value) {
   if (std::isnan(value)) return "nan";

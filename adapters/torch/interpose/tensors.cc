@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "adapters/torch/device/kept_memory.h"
 #include "scan/finite.h"
 
 namespace nanscope::torch_adapter {
@@ -220,6 +221,7 @@ int ceiling_of(const c10::TensorImpl& tensor) {
 
 bool is_own_of_device(const c10::DataPtr& data) noexcept {
   if (data.device().is_cpu()) return false;
+  if (KeptMemory::is_deleter(data.get_deleter())) return true;
   try {
     return data.get_deleter() == c10::GetAllocator(data.device().type())->raw_deleter();
   } catch (const std::exception&) {

@@ -19,6 +19,7 @@
 #include "adapters/torch/ops/known_schemas.h"
 #include "adapters/torch/ops/op_table.h"
 #include "adapters/torch/ops/sign_rule.h"
+#include "adapters/torch/watch/put_off.h"
 #include "adapters/torch/watch/quick_look.h"
 #include "origin/op_traits.h"
 
@@ -214,6 +215,7 @@ bool wrap_at(const c10::OperatorHandle& handle, DispatchKey key, bool late, bool
   }
   if (!wrapper->typed) wrapper->shape = ResultShape::kWrittenArguments;
   learn_quick_look(*wrapper);
+  wrapper->can_wait = can_be_put_off(*wrapper);
 
   Wrapper* raw = wrapper.get();
   c10::KernelFunction wrapped = c10::KernelFunction::makeFromBoxedFunctor(std::move(wrapper));

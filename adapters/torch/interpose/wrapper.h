@@ -60,6 +60,7 @@ struct alignas(128) Wrapper final : c10::OperatorKernel {
   bool looks_aside = false;     // healthy calls tell something too: see look_aside
   bool adds_guard = false;      // add, clamp: where an eps comes in
   bool untried_device = false;  // see Sight::kUntriedDevice
+  bool can_wait = false;        // Note [Ops that are put off]
   // Note [The quick look]
   bool quick = false;
   bool asks_operands = false;         // its result does not show what came in

@@ -118,17 +118,72 @@ Moved moved_from(const float* numbers, std::int64_t count, float* last, float la
           std::max(std::max(most[0], most[1]), std::max(most[2], most[3]))};
 }
 
-// The same elements side by side, brought from a device.
-at::Tensor sample_on_host(const c10::TensorImpl& impl) {
-  const KernelsOnly kernels_only;
+std::int64_t size_of_sample(std::int64_t numel) {
+  return numel <= kMostWhole ? numel : kStretch * kStretches;
+}
+
+bool can_be_sampled(const c10::TensorImpl& impl) {
+  return sight_of(impl) == Sight::kWatched && impl.is_non_overlapping_and_dense();
+}
+
+// The same elements, where they lie.
+void add_stretches(const c10::TensorImpl& impl, std::vector<at::Tensor>& stretches) {
   const std::int64_t numel = impl.numel();
   const at::Tensor flat = unowned(impl).as_strided({numel}, {1});
-  if (numel <= kMostWhole) return flat.to(c10::kCPU);
-  std::vector<at::Tensor> stretches;
+  if (numel <= kMostWhole) {
+    stretches.push_back(flat);
+    return;
+  }
   for (std::int64_t k = 0; k < kStretches; ++k)
     stretches.push_back(flat.narrow(0, k * (numel - kStretch) / (kStretches - 1), kStretch));
-  return at::cat(stretches).to(c10::kCPU);
 }
+
+// They side by side, brought from a device.
+at::Tensor sample_on_host(const c10::TensorImpl& impl) {
+  const KernelsOnly kernels_only;
+  std::vector<at::Tensor> stretches;
+  add_stretches(impl, stretches);
+  return (stretches.size() == 1 ? stretches[0] : at::cat(stretches)).to(c10::kCPU);
+}
+
+}  // namespace
+
+// Those of many tensors of a device, brought home by one copy for each type.
+class SamplesOnHost {
+ public:
+  void bring(const std::vector<at::Tensor>& tensors) {
+    const KernelsOnly kernels_only;
+    for (const c10::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+      std::vector<at::Tensor> stretches;
+      std::vector<const c10::TensorImpl*> sampled;
+      for (const at::Tensor& tensor : tensors) {
+        const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+        if (tensor.scalar_type() != type || !can_be_sampled(impl) || is_on_host(impl) ||
+            tensor.device() != tensors[0].device())
+          continue;
+        add_stretches(impl, stretches);
+        sampled.push_back(&impl);
+      }
+      if (stretches.empty()) continue;
+      const at::Tensor all = at::cat(stretches).to(c10::kCPU);
+      std::int64_t place = 0;
+      for (const c10::TensorImpl* impl : sampled) {
+        const std::int64_t size = size_of_sample(impl->numel());
+        samples_.emplace(impl, all.narrow(0, place, size));
+        place += size;
+      }
+    }
+  }
+  [[nodiscard]] at::Tensor of(const c10::TensorImpl& impl) const {
+    const auto found = samples_.find(&impl);
+    return found == samples_.end() ? sample_on_host(impl) : found->second;
+  }
+
+ private:
+  std::unordered_map<const c10::TensorImpl*, at::Tensor> samples_;
+};
+
+namespace {
 
 template <class T, class Visit>
 void visit_copied(const T* data, std::int64_t numel, Visit visit) {
@@ -138,11 +193,11 @@ void visit_copied(const T* data, std::int64_t numel, Visit visit) {
 
 // In memory order; false if it cannot be read that way.
 template <class Visit>
-bool sample(const at::Tensor& tensor, Visit visit) {
+bool sample(const at::Tensor& tensor, const SamplesOnHost& samples, Visit visit) {
   const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
-  if (sight_of(impl) != Sight::kWatched || !impl.is_non_overlapping_and_dense()) return false;
+  if (!can_be_sampled(impl)) return false;
   const bool on_host = is_on_host(impl);
-  const at::Tensor copied = on_host ? at::Tensor() : sample_on_host(impl);
+  const at::Tensor copied = on_host ? at::Tensor() : samples.of(impl);
   const void* data = on_host ? data_of(impl) : copied.const_data_ptr();
   const auto look = [&](const auto* numbers) {
     if (on_host) {
@@ -184,23 +239,19 @@ std::uint64_t hash_of(const at::Tensor& tensor) {
   return hash | 1;
 }
 
-std::int64_t size_of_sample(std::int64_t numel) {
-  return numel <= kMostWhole ? numel : kStretch * kStretches;
-}
-
 double scaled(double squares, std::int64_t numel) {
   const std::int64_t seen = size_of_sample(numel);
   return seen == 0 ? 0 : squares * static_cast<double>(numel) / static_cast<double>(seen);
 }
 
 // The sum of squares, scaled up to the whole; nothing where it cannot be read.
-std::optional<double> squares_of(const at::Tensor& gradient) {
+std::optional<double> squares_of(const at::Tensor& gradient, const SamplesOnHost& samples) {
   double squares = 0;
   const auto look = [&](const auto* g, std::int64_t count) {
     float room[kMostWhole];
     squares += sum_of_squares(as_floats(g, count, room), count);
   };
-  if (!sample(gradient, look)) return std::nullopt;
+  if (!sample(gradient, samples, look)) return std::nullopt;
   return scaled(squares, gradient.numel());
 }
 
@@ -208,6 +259,7 @@ std::optional<double> squares_of(const at::Tensor& gradient) {
 
 // Sums over the samples, scaled up to the whole.
 struct History::Sums {
+  SamplesOnHost samples;  // of what lies on a device
   double gradient = 0;
   double weight = 0;
   double update = 0;
@@ -232,7 +284,7 @@ void History::add_parameter(const at::Tensor& parameter, Kept& kept, Sums& sums)
     largest = moved.largest;
     place += count;
   };
-  if (!sample(parameter, look)) return;
+  if (!sample(parameter, sums.samples, look)) return;
   sums.largest = largest;
   sums.weight += scaled(squares, parameter.numel());
   if (known) sums.update += scaled(change, parameter.numel());
@@ -295,12 +347,20 @@ const std::deque<StepRecord>& History::step_seen(const std::vector<at::Tensor>& 
   Optimizer* optimizer = optimizer_of(parameters);
   if (optimizer == nullptr) return none;
   Sums sums;
+  if (!parameters[0].is_cpu()) {
+    std::vector<at::Tensor> sampled = parameters;
+    for (const at::Tensor& parameter : parameters) {
+      if (at::Tensor gradient = gradient_of(parameter); gradient.defined())
+        sampled.push_back(std::move(gradient));
+    }
+    sums.samples.bring(sampled);
+  }
   bool any = false;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const at::Tensor gradient = gradient_of(parameters[i]);
     if (gradient.defined()) {
       any = true;
-      sums.gradient += squares_of(gradient).value_or(0);
+      sums.gradient += squares_of(gradient, sums.samples).value_or(0);
     }
     add_parameter(parameters[i], optimizer->parameters[i], sums);
   }
@@ -376,7 +436,7 @@ std::vector<double> History::gradients_now() const {
     const at::Tensor gradient = try_gradient_of(tensor).value_or(at::Tensor());
     float most = 0;
     if (gradient.defined() && tensor.dim() > 1)
-      sample(gradient, [&](const auto* g, std::int64_t count) {
+      sample(gradient, SamplesOnHost(), [&](const auto* g, std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i)
           most = std::max(most, std::fabs(static_cast<float>(g[i])));
       });

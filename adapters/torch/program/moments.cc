@@ -331,6 +331,7 @@ void Moments::handed_over(const at::Tensor& tensor) {
 }
 
 void Moments::program_ended(const End& end) {
+  watcher().window().settle();
   Ending ending;
   ending.exception = end.exception;
   ending.abnormal = end.exception || end.status != 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "adapters/torch/watch/locks.h"
+#include "adapters/torch/watch/then.h"
 #include "adapters/torch/watch/threads.h"
 
 namespace nanscope::torch_adapter {
@@ -195,8 +196,20 @@ bool is_engine_thread() noexcept {
   return is_of_engine;
 }
 
+NodePtr running_node() {
+  const Then* const then = this_thread().then();
+  if (then == nullptr) return torch::autograd::get_current_node();
+  return then->node ? then->node->lock() : NodePtr();
+}
+
 NodeInfo current_node() {
   NodeInfo info;
+  if (const Then* then = this_thread().then()) {
+    info.running = then->node.has_value();
+    info.name = then->place.node;
+    info.forward = then->forward;
+    return info;
+  }
   const auto node = torch::autograd::get_current_node();
   if (!node) return info;
   info.running = true;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/seams/torch_api.h"
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/watch/threads.h"
 
@@ -27,6 +28,8 @@ struct NodeInfo {
   StackId forward = 0;   // where the node was made; 0 if not known
 };
 [[nodiscard]] NodeInfo current_node();
+// Null outside a backward, and where it died since: Note [Judged as it was then].
+[[nodiscard]] NodePtr running_node();
 // The calling thread is one that the engine has for a device: Note [Threads of the engine].
 [[nodiscard]] bool is_engine_thread() noexcept;
 // Where in the forward a node was made; 0 if not known.

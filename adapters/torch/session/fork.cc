@@ -11,6 +11,7 @@ namespace nanscope::torch_adapter {
 
 void fork_begins() {
   if (this_thread().is_busy()) return;
+  Watcher::get().window().settle();
   const WithoutGil without_gil;
   begin_fork(Watcher::get().judge().pause());
 }

@@ -18,24 +18,21 @@ constexpr std::size_t kMostOfOperand = 64 << 20;
 constexpr std::size_t kMostScattered = 64 << 10;  // a diagonal: mostly gaps
 constexpr std::size_t kMostSpare = 1 << 20;       // of a copy, kept for the next
 
-// Dividing by an ordinary number breaks nothing that the result does not show.
-bool divides_by_ordinary_number(const Wrapper& wrapper, const Call& call) {
-  if (wrapper.rule != ScanRule::kDivides || call.arguments == nullptr) return false;
-  const at::Tensor& divisor = by_reference<at::Tensor>(call.arguments[1]);
-  if (!divisor.defined() || !is_number(divisor)) return false;
-  const double size = std::fabs(number_in(divisor));
-  return size >= 1e-3 && std::isfinite(size);
-}
-
-void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument, int item,
-          Before& before) {
-  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+bool is_too_large_to_keep(const Wrapper& wrapper, const c10::TensorImpl& impl) {
   const ByteRange range = range_of(impl);
   const std::size_t size = range.hi - range.lo;
   const bool update = has(wrapper.flags, OpFlags::kUpdatesWeights);
   const std::size_t most = update ? kMostOfUpdate : kMostOfOperand;
   const bool scattered = size > 2 * impl.numel() * impl.itemsize();
-  if (size > (scattered ? kMostScattered : most)) return;
+  return size > (scattered ? kMostScattered : most);
+}
+
+void keep(const Wrapper& wrapper, const at::Tensor& tensor, std::size_t argument, int item,
+          Before& before) {
+  const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (is_too_large_to_keep(wrapper, impl)) return;
+  const ByteRange range = range_of(impl);
+  const std::size_t size = range.hi - range.lo;
   before.copy.argument = argument;
   before.copy.item = item;
   before.copy.same = 0;
@@ -187,6 +184,7 @@ void Before::give_back(Before* before) noexcept {
   before->overwritten = 0;
   before->tangled = false;
   before->storage_bytes = 0;
+  before->put_off.reset();
   if (before->copy.bytes.capacity() > kMostSpare) before->copy.bytes = {};
   this_thread().spare_before_ = {before, [](Before* spare) { delete spare; }};
 }
@@ -204,6 +202,29 @@ KeptBefore before_resize(const Wrapper& wrapper, const Call& call) {
 }
 
 }  // namespace
+
+bool divides_by_ordinary_number(const Wrapper& wrapper, const Call& call) {
+  if (wrapper.rule != ScanRule::kDivides) return false;
+  const auto is_ordinary = [](const at::Tensor& divisor) {
+    if (!divisor.defined() || !is_number(divisor)) return false;
+    const double size = std::fabs(number_in(divisor));
+    return size >= 1e-3 && std::isfinite(size);
+  };
+  if (call.arguments != nullptr) return is_ordinary(by_reference<at::Tensor>(call.arguments[1]));
+  const c10::IValue& divisor = static_cast<const BoxedCall&>(call).values[1];
+  return divisor.isTensor() && is_ordinary(divisor.toTensor());
+}
+
+bool keeps_copy_of(const Wrapper& wrapper, const Call& call, const at::Tensor& target) {
+  return wrapper.destroys && !divides_by_ordinary_number(wrapper, call) &&
+         !is_too_large_to_keep(wrapper, *target.unsafeGetTensorImpl());
+}
+
+bool writes_what_is_not_known(const Wrapper& wrapper, const Call& call) {
+  const Glance glance = glance_at(wrapper, call, Watcher::get().storages());
+  return (glance.may_overlap && overwritten_arguments(wrapper, call) != 0) ||
+         (!glance.targets_made && wrapper.in_place);
+}
 
 KeptBefore look_before(const Wrapper& wrapper, const Call& call) {
   if (wrapper.rule == ScanRule::kAllocates) return before_resize(wrapper, call);

@@ -15,6 +15,8 @@
 
 namespace nanscope::torch_adapter {
 
+struct PutOff;
+
 struct Before {
   // An input that was bad already.
   struct Bad {
@@ -41,6 +43,8 @@ struct Before {
   std::uint64_t overwritten = 0;  // operands in memory that the op writes, by bit
   bool tangled = false;           // one of them is another part of that memory
   std::size_t storage_bytes = 0;  // of what resize_ may make larger
+  // Of an op that is judged later: watch/put_off.h. Then nothing of the above is known yet.
+  std::unique_ptr<PutOff, void (*)(PutOff*)> put_off{nullptr, nullptr};
 
   [[nodiscard]] const Bad* find(std::size_t argument, int item) const;
   // The copy, if it is one of this operand.
@@ -62,6 +66,13 @@ struct GiveBack {
 };
 using KeptBefore = std::unique_ptr<Before, GiveBack>;
 
+// Dividing by an ordinary number breaks nothing that the result does not show.
+[[nodiscard]] bool divides_by_ordinary_number(const Wrapper& wrapper, const Call& call);
+// It destroys this operand, of which a copy is to be kept.
+[[nodiscard]] bool keeps_copy_of(const Wrapper& wrapper, const Call& call,
+                                 const at::Tensor& target);
+// What is written may lie in the memory of another operand, or was written by no watched op.
+[[nodiscard]] bool writes_what_is_not_known(const Wrapper& wrapper, const Call& call);
 // Nothing where nothing needs to be kept.
 [[nodiscard]] KeptBefore look_before(const Wrapper& wrapper, const Call& call);
 

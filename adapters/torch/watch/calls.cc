@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "adapters/torch/device/host_copies.h"
+#include "adapters/torch/device/probe.h"
 #include "adapters/torch/hit/hit.h"
 #include "adapters/torch/interpose/arguments.h"
 #include "adapters/torch/interpose/install.h"
@@ -21,6 +22,7 @@
 #include "adapters/torch/watch/gil.h"
 #include "adapters/torch/watch/own_time.h"
 #include "adapters/torch/watch/places.h"
+#include "adapters/torch/watch/put_off.h"
 #include "adapters/torch/watch/quick_look.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/ticks.h"
@@ -135,7 +137,20 @@ struct Look {
   bool passed_over = false;    // a result was neither scanned nor proved
   bool tangled = false;        // an operand is another part of the memory that is written
   std::size_t grows_from = 0;  // bytes before a resize_
+  // Of an op that is put off: looks at a device go here, and nothing is known yet.
+  std::vector<at::Tensor>* later = nullptr;
+  bool again = false;  // it was put off, and is judged now
+
+  [[nodiscard]] bool is_later(const c10::TensorImpl& tensor) const {
+    return __builtin_expect(later != nullptr, 0) && !is_on_host(tensor);
+  }
 };
+
+bool is_bad(const c10::TensorImpl& tensor, const Look& look) {
+  if (!look.is_later(tensor)) return !is_finite(tensor);
+  look.later->push_back(norm_on_device(tensor));
+  return false;
+}
 
 // Left out of the scan whatever goes in.
 bool is_left_out(const Wrapper& wrapper) {
@@ -144,6 +159,10 @@ bool is_left_out(const Wrapper& wrapper) {
 }
 
 Extent scanned(const c10::TensorImpl& output, Look& look) {
+  if (look.is_later(output)) {
+    look.later->push_back(norm_on_device(output));
+    return {};
+  }
   const int found = ceiling_of(output);
   look.bad |= found == kNoCeiling;
   return {found, Sign::kAny};
@@ -181,7 +200,8 @@ Extent extent_of_result(const Wrapper& wrapper, const Call& call, const at::Tens
       thread.count_bytes(bytes);
       return scanned(output, look);
     }
-    const int found = ceiling_of(output);
+    // On a device the look would cost more than its number is good for.
+    const int found = is_on_host(output) ? ceiling_of(output) : kNoCeiling;
     look.passed_over |= found == kNoCeiling;
     return {found, Sign::kAny};
   }
@@ -319,6 +339,15 @@ void look_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& 
                    extent_of_result(wrapper, call, output, number, thread, look));
 }
 
+// Of an op that is judged late: what there is to remember of its memory was remembered when it ran.
+void look_again_at_output(const Wrapper& wrapper, const Call& call, const at::Tensor& output,
+                          int number, ThreadWatch& thread, Look& look) {
+  const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+  if (sight_of(impl) != Sight::kWatched) return;
+  look.suspect |= Watcher::get().ledger().knows(storage_id(impl));
+  (void)extent_of_result(wrapper, call, output, number, thread, look);
+}
+
 // Statistics that a layer keeps are small: a look, whether they were written in this call or not.
 void look_at_hidden_write(const Wrapper& wrapper, const Call& call, const c10::TensorImpl& impl,
                           ThreadWatch& thread, Look& look) {
@@ -354,7 +383,7 @@ void look_at_inputs(const Wrapper& wrapper, const Call& call, std::int64_t resul
     if (impl.numel() > 4 * results && wrapper.shape != ResultShape::kNone) {
       look.scan_results = true;
     } else {
-      look.suspect |= !is_finite(impl);
+      look.suspect |= is_bad(impl, look);
     }
   });
 }
@@ -378,6 +407,12 @@ void call_begins(Call& call) {
     if (__builtin_expect(wrapper.other_device, 0)) {
       HostCopies::forget();
       if (!Watcher::get().readable_devices().any()) return;
+      if (KeptBefore before = begin_to_put_off(wrapper, call)) {
+        call.before = before.release();
+        return;
+      }
+      // An allocation is looked at by nobody.
+      if (wrapper.rule != ScanRule::kAllocates || wrapper.writes) Watcher::get().window().settle();
     }
     if (!wrapper.writes) return;
     call.before = look_before(wrapper, call).release();
@@ -454,6 +489,58 @@ void carry_received(const Call& call, void* result) noexcept {
   }
 }
 
+// Fills in what there is to see. False where there is nothing to tell, whatever it holds.
+bool look_through(const Wrapper& wrapper, const Call& call, void* result, ThreadWatch& thread,
+                  Look& look) {
+  std::int64_t numel = 0;
+  each_output(wrapper, call, result, [&](const at::Tensor& output, int number) {
+    const Timed<2> timed(Part::kOutputs);
+    const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+    if (impl.key_set().has(c10::DispatchKey::CPU) || wrapper.other_device) numel += impl.numel();
+    if (__builtin_expect(look.again, 0)) {
+      look_again_at_output(wrapper, call, output, number, thread, look);
+    } else {
+      look_at_output(wrapper, call, output, number, thread, look);
+    }
+  });
+  if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return false;
+  each_hidden_write(wrapper, call, [&](const at::Tensor& target) {
+    if (__builtin_expect(look.again, 0)) {
+      look.bad |= sight_of(*target.unsafeGetTensorImpl()) == Sight::kWatched &&
+                  !is_finite(*target.unsafeGetTensorImpl());
+    } else {
+      look_at_hidden_write(wrapper, call, *target.unsafeGetTensorImpl(), thread, look);
+    }
+  });
+  if (!look.bad && wrapper.rule != ScanRule::kLifts) {
+    const Timed<2> timed(Part::kInputs);
+    look_at_inputs(wrapper, call, numel, look);
+  }
+  if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
+    each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
+      const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
+      look.bad |= sight_of(impl) == Sight::kWatched && is_bad(impl, look);
+    });
+  }
+  if (wrapper.has_scalars && is_left_out(wrapper) && !look.bad)
+    look.suspect |= has_nonfinite_number(wrapper, call);
+  look.suspect |= wrapper.info.traits.zeroes && Watcher::get().judge().awaits_gradients();
+  return true;
+}
+
+void tell_if_bad(Wrapper& wrapper, Call& call, void* result, const Before* before, const Look& look,
+                 ThreadWatch& thread) {
+  if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
+                       0)) {
+    const Timed<2> timed(Part::kHit);
+    const OwnTime::Whole whole(thread.own_time());
+    tell_hit(wrapper, call, result, before,
+             look.bad           ? ResultsSeen::kBad
+             : look.passed_over ? ResultsSeen::kPassedOver
+                                : ResultsSeen::kFinite);
+  }
+}
+
 void look_at_results(Call& call, void* result, const Before* before) {
   Wrapper& wrapper = wrapper_of(call);
   ThreadWatch& thread = this_thread();
@@ -474,43 +561,25 @@ void look_at_results(Call& call, void* result, const Before* before) {
   Look look;
   look.tangled = before != nullptr && before->tangled;
   look.grows_from = before != nullptr ? before->storage_bytes : 0;
-  std::int64_t numel = 0;
-  each_output(wrapper, call, result, [&](const at::Tensor& output, int number) {
-    const Timed<2> timed(Part::kOutputs);
-    const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
-    if (impl.key_set().has(c10::DispatchKey::CPU) || wrapper.other_device) numel += impl.numel();
-    look_at_output(wrapper, call, output, number, thread, look);
-  });
-  if (wrapper.rule == ScanRule::kAllocates || wrapper.rule == ScanRule::kBorrows) return;
-  each_hidden_write(wrapper, call, [&](const at::Tensor& target) {
-    look_at_hidden_write(wrapper, call, *target.unsafeGetTensorImpl(), thread, look);
-  });
-  if (!look.bad && wrapper.rule != ScanRule::kLifts) {
-    const Timed<2> timed(Part::kInputs);
-    look_at_inputs(wrapper, call, numel, look);
-  }
-  if (__builtin_expect(look.scan_results && !look.suspect, 0)) {
-    each_output(wrapper, call, result, [&](const at::Tensor& output, int) {
-      const c10::TensorImpl& impl = *output.unsafeGetTensorImpl();
-      look.bad |= sight_of(impl) == Sight::kWatched && !is_finite(impl);
-    });
-  }
-  if (wrapper.has_scalars && is_left_out(wrapper) && !look.bad)
-    look.suspect |= has_nonfinite_number(wrapper, call);
-  look.suspect |= wrapper.info.traits.zeroes && Watcher::get().judge().awaits_gradients();
-  if (__builtin_expect(look.bad || look.suspect || (before != nullptr && !before->bad.empty()),
-                       0)) {
-    const Timed<2> timed(Part::kHit);
-    const OwnTime::Whole whole(thread.own_time());
-    tell_hit(wrapper, call, result, before,
-             look.bad           ? ResultsSeen::kBad
-             : look.passed_over ? ResultsSeen::kPassedOver
-                                : ResultsSeen::kFinite);
-  }
+  if (!look_through(wrapper, call, result, thread, look)) return;
+  tell_if_bad(wrapper, call, result, before, look, thread);
   if (__builtin_expect(wrapper.looks_aside, 0)) {
     const Timed<2> timed(Part::kAside);
     look_aside(wrapper, call);
   }
+}
+
+// An op of another device that waits in the window from here on.
+void look_later(Call& call, void* result, PutOff& kept) {
+  Wrapper& wrapper = wrapper_of(call);
+  ThreadWatch& thread = this_thread();
+  thread.count_op();
+  remember_new_nodes();
+  Look look;
+  look.later = &kept.looks;
+  (void)look_through(wrapper, call, result, thread, look);
+  put_off(wrapper, call, result, kept, /*judge_now=*/look.bad || look.suspect);
+  if (wrapper.looks_aside) look_aside(wrapper, call);
 }
 
 // An op of another device.
@@ -520,7 +589,11 @@ void look_at_device(Call& call, void* result, const Before* before) {
   if (is_out_of_sight(wrapper, call, result)) {
     count_results(wrapper, call, result);
   } else {
-    look_at_results(call, result, before);
+    if (before != nullptr && before->put_off != nullptr) {
+      look_later(call, result, *before->put_off);
+    } else {
+      look_at_results(call, result, before);
+    }
     if (wrapper.untried_device && wrapper.rule != ScanRule::kAllocates)
       this_thread().count_unseen(static_cast<std::size_t>(Sight::kUntriedDevice));
   }
@@ -551,10 +624,35 @@ void call_returned(Call& call, void* result) {
   if (__builtin_expect(this_thread().stop_wanted(), 0)) stop(wrapper_of(call), call, result);
 }
 
+void judge_late(Wrapper& wrapper, Call& call, const Before* before) {
+  ThreadWatch& thread = this_thread();
+  Look look;
+  look.again = true;
+  if (!look_through(wrapper, call, nullptr, thread, look)) return;
+  tell_if_bad(wrapper, call, nullptr, before, look, thread);
+}
+
+namespace {
+
+// It was to be put off, and raised: it is judged after what was.
+KeptBefore before_raised(const Wrapper& wrapper, const Call& call) noexcept {
+  try {
+    Watcher::get().window().settle();
+    return look_before(wrapper, call);
+  } catch (const std::exception& error) {
+    Watcher::get().disarming().disarm(wrapper.info.name, error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 void call_unwound(Call& call) noexcept {
   if (call.inner) return;
-  const KeptBefore before(static_cast<Before*>(call.before));
+  KeptBefore before(static_cast<Before*>(call.before));
   call.before = nullptr;
+  if (before != nullptr && before->put_off != nullptr)
+    before = before_raised(wrapper_of(call), call);
   tell_raised(wrapper_of(call), call, before.get());
 }
 

@@ -39,15 +39,18 @@ enum class LockRank : std::uint8_t {
   kNodes,
   kNewOps,
   kDevices,
+  kWindow,
   kCudaLooks,
   kCudaProbes,  // held while a kernel is compiled, once for each type
+  kKeptMemory,
   kProofs,
   kDisarming,
   kThreads,
 };
-inline constexpr std::array<std::string_view, 13> kLockNames = {
-    "session", "world",      "storages",    "receipts", "frames",    "nodes",  "new ops",
-    "devices", "cuda looks", "cuda probes", "proofs",   "disarming", "threads"};
+inline constexpr std::array<std::string_view, 15> kLockNames = {
+    "session",     "world",       "storages", "receipts",  "frames",
+    "nodes",       "new ops",     "devices",  "window",    "cuda looks",
+    "cuda probes", "kept memory", "proofs",   "disarming", "threads"};
 
 // Lives as long as the process, like what it guards.
 class Lock {

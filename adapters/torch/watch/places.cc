@@ -2,12 +2,14 @@
 
 #include "adapters/torch/program/frames.h"
 #include "adapters/torch/program/nodes.h"
+#include "adapters/torch/watch/then.h"
 #include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 
 namespace nanscope::torch_adapter {
 
 Place current_place() {
+  if (const Then* then = this_thread().then()) return then->place;
   Place place;
   place.step = Watcher::get().judge().current_step();
   const StackId here = current_stack();
@@ -39,6 +41,11 @@ Place current_place() {
     }
   }
   return place;
+}
+
+StackId stack_of_call() {
+  const Then* const then = this_thread().then();
+  return then != nullptr ? then->stack : current_stack();
 }
 
 }  // namespace nanscope::torch_adapter

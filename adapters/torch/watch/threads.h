@@ -46,6 +46,8 @@ class Counter {
 
 struct Before;
 struct SiteRing;
+struct Then;
+class RunningNode;
 class HostCopies;
 class LatelyBad;
 
@@ -96,6 +98,9 @@ class ThreadWatch {
   // It computes again what a compiled region has computed without raising.
   [[nodiscard]] bool repeats_region() const noexcept { return repeats_region_; }
   bool repeat_region(bool repeats) noexcept { return std::exchange(repeats_region_, repeats); }
+  // What it judges now ran earlier: Note [Judged as it was then]; else null.
+  [[nodiscard]] const Then* then() const noexcept { return then_; }
+  const Then* judge_as_then(const Then* then) noexcept { return std::exchange(then_, then); }
   [[nodiscard]] bool stop_wanted() const noexcept { return stop_wanted_; }
   void forget_stop() noexcept { stop_wanted_ = false; }
 
@@ -113,6 +118,7 @@ class ThreadWatch {
   bool repeats_region_ = false;
   std::uint32_t allowed_by_ = 0;
   const OnlyCompiled* only_compiled_ = nullptr;
+  const Then* then_ = nullptr;
 
   friend class Stopping;
   std::size_t stop_for_ = 0;   // the number of the finding
@@ -127,6 +133,8 @@ class ThreadWatch {
   std::unique_ptr<HostCopies, void (*)(HostCopies*)> host_copies_{nullptr, nullptr};
   friend class LatelyBad;
   std::unique_ptr<LatelyBad, void (*)(LatelyBad*)> lately_bad_{nullptr, nullptr};
+  friend class RunningNode;
+  std::unique_ptr<RunningNode, void (*)(RunningNode*)> running_node_{nullptr, nullptr};
   friend class Stacks;
   void* known_stacks_ = nullptr;
   friend class Owners;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "adapters/torch/device/readable_devices.h"
+#include "adapters/torch/device/window.h"
 #include "adapters/torch/interpose/new_ops.h"
 #include "adapters/torch/interpose/other_devices.h"
 #include "adapters/torch/program/history.h"
@@ -51,6 +52,8 @@ class Watcher {
   [[nodiscard]] const ReadableDevices& readable_devices() const noexcept {
     return readable_devices_;
   }
+  // Ops of devices that wait to be judged; under its own lock.
+  [[nodiscard]] Window& window() noexcept { return window_; }
   [[nodiscard]] Proofs& proofs() noexcept { return proofs_; }
   [[nodiscard]] bool checks_proofs() const noexcept { return proofs_.are_checked(); }
   [[nodiscard]] BackwardCalls& backward_calls() noexcept { return backward_calls_; }
@@ -79,6 +82,7 @@ class Watcher {
   NewOps new_ops_;
   OtherDevices other_devices_;
   ReadableDevices readable_devices_;
+  Window window_;
   Proofs proofs_;
   BackwardCalls backward_calls_;
   HitLooks module_looks_{32};  // all that the modules behind a hit kept
