@@ -72,6 +72,7 @@ def with_empty_remarks(data, again):
         return data
     said = {key: with_empty_remarks(value, again[key]) for key, value in data.items()}
     empty = {"remark": "", "argument": "", "parameter": False, "feeding": None, "source": []}
+    empty |= {"requires_grad": False}
     empty |= {"inputs_left_out": 0, "forewarning": None, "only_compiled": None}
     empty |= {"before": [], "after": [], "exponents": None, "bad_map": None}
     empty |= {"cleaned": [], "cleaned_more": 0, "parent": None}

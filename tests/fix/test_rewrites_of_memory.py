@@ -58,14 +58,24 @@ def test_a_mask_that_varies_along_softmax(tmp_path, code, shape):
         ("    x = torch.from_numpy(a[i])\n    «x.log_()»", "    x = x.log()"),
         ("    x = torch.from_numpy(a[i]).view(-1)\n    y = «x.log_()»", "    y = x.log()"),
         ("    y = «torch.from_numpy(a[i]).log_()»", "    y = torch.from_numpy(a[i]).log()"),
-        ("    «i.log_()»", "    i = i.log()"),
+        ("    x = a[i]\n    «x /= i + 1»", "    x = x / (i + 1)"),
     ],
 )
 def test_memory_of_its_own(tmp_path, before, after):
     program = f"import torch\ndef f(a, i):\n{before}\n"
-    candidate, text = proposals(tmp_path, program, "log_of_negative")["own_memory"]
+    cause = "float_overflow" if "/=" in before else "log_of_negative"
+    found = proposals(tmp_path, program, cause)
+    candidate, text = found["own_memory"]
     assert text.splitlines()[-1] == after
     assert candidate.losses_must_be_kept
+    assert next(iter(found)) == "own_memory"
+
+
+def test_memory_of_who_calls(tmp_path):
+    """It may be theirs alone: tried behind all else."""
+    found = proposals(tmp_path, "import torch\ndef f(x):\n    «x.log_()»\n", "log_of_negative")
+    assert next(iter(found)) != "own_memory"
+    assert found["own_memory"][1].endswith("    x = x.log()\n")
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,10 @@ void add_session_options(nb::module_& module) {
           nb::arg("news") = "", nb::arg("handed") = "", nb::arg("argv") = nb::make_tuple(),
           nb::arg("python") = "", nb::arg("torch") = "", nb::arg("host") = "", nb::arg("pid") = 0,
           nb::arg("mode") = "exact");
-  module.def("begin", [](const SessionOptions& options) { begin_session(options); });
+  module.def("begin", [](const SessionOptions& options) {
+    Adapter::get().stepped_optimizers().clear();  // what others stepped before is not of this run
+    begin_session(options);
+  });
 }
 
 // What the adapter asks Python while a program runs.

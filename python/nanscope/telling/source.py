@@ -106,6 +106,9 @@ class SourceKeeper:
         """Code that was made to stand at a place of another: the text is the other's."""
         self._stand_ins[id(made)] = made, original
 
+    def is_stand_in(self, code: CodeType) -> bool:
+        return id(code) in self._stand_ins
+
     def text(self, code: CodeType) -> tuple[str | None, str]:
         """The text this code was compiled from, or None; and a remark if there is one to make."""
         code = self._stand_ins.get(id(code), (code, code))[1]

@@ -26,11 +26,21 @@ DEEPEST = 8
 
 
 def propose(case: Case) -> Iterator[Candidate]:
+    """Where the source shows that others hold the memory."""
+    return _proposals(case, by_argument=False)
+
+
+def at_last(case: Case) -> Iterator[Candidate]:
+    """Where they may: whoever called, or the sequence that a loop goes through."""
+    return _proposals(case, by_argument=True)
+
+
+def _proposals(case: Case, *, by_argument: bool) -> Iterator[Candidate]:
     source, operation = case.source, case.operation
     if operation is None or not operation.operands or case.backward:
         return
     target, code = operation.operands[0], _out_of_place(case)
-    if not code or not _may_be_shared(source, target):
+    if not code or not _is_shared(source, target, by_argument):
         return
     node = operation.node
     if operation.form != "augmented" and isinstance(source.parent(node), cst.Expr):
@@ -63,18 +73,19 @@ def _out_of_place(case: Case) -> str:
     return source.text[begin:first] + name.value[:-1] + source.text[last:end]
 
 
-def _may_be_shared(source: SourceFile, node: cst.BaseExpression, depth: int = 0) -> bool:
+def _is_shared(
+    source: SourceFile, node: cst.BaseExpression, by_argument: bool, depth: int = 0
+) -> bool:
     if depth > DEEPEST:
         return False
     if isinstance(node, cst.Subscript | cst.Attribute):
-        return True
+        return not by_argument
     if isinstance(node, cst.Name):
         given = last_binding(source, node.value, node)
         if given is None or not isinstance(given.body[0], cst.Assign):
-            return True  # an argument, or one of a loop
-        value = given.body[0].value
-        return value is not node and _may_be_shared(source, value, depth + 1)
+            return by_argument
+        return _is_shared(source, given.body[0].value, by_argument, depth + 1)
     called = read(source, node) if isinstance(node, cst.Call) else None
     if called is None or called.name not in VIEWS or not called.operands:
         return False
-    return _may_be_shared(source, called.operands[0], depth + 1)
+    return _is_shared(source, called.operands[0], by_argument, depth + 1)

@@ -34,7 +34,8 @@ def propose(case: Case) -> Iterator[Candidate]:
     leasts = [UNDER_ROOT[case.dtype], case.small(facts)] if at_zero else [case.small(facts)]
     if operation.name == "pow":
         leasts = POWER_AT_ZERO[case.dtype] if at_zero else [case.small(facts), 1e-6]
-    if operation.name == "sqrt" and not case.backward and facts and not facts.requires_grad:
+    sloped = case.backward or facts is None or facts.requires_grad
+    if operation.name == "sqrt" and case.cause == "cancellation" and not sloped:
         leasts.insert(0, 0)  # no slope is asked for
     shown = case.source.shown(base)
     why = "its root has an infinite slope there" if at_zero else "its root is NaN there"
