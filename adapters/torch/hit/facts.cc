@@ -11,6 +11,7 @@
 #include "adapters/torch/hit/what_if.h"
 #include "adapters/torch/interpose/tensors.h"
 #include "adapters/torch/watch/places.h"
+#include "adapters/torch/watch/threads.h"
 #include "adapters/torch/watch/watcher.h"
 #include "scan/statistics.h"
 
